@@ -1,0 +1,155 @@
+package vfs
+
+import "syscall"
+
+// Permits reports whether c may use an inode in every way that mask asks for
+// (MayRead, MayWrite, MayExec). acl is the inode's access ACL, nil when it has
+// none beyond its mode.
+func Permits(a *Attr, acl ACL, c *Cred, mask uint32) bool {
+	if c.UID == 0 {
+		// Root executes only what somebody may execute.
+		return mask&MayExec == 0 || a.IsDir() || a.Mode&0o111 != 0
+	}
+	switch {
+	case c.UID == a.UID:
+		return mask&^(a.Mode>>6&7) == 0
+	case acl != nil:
+		return acl.permits(a, c, mask)
+	case c.InGroup(a.GID):
+		return mask&^(a.Mode>>3&7) == 0
+	}
+	return mask&^(a.Mode&7) == 0
+}
+
+// CheckSticky refuses with EPERM to remove or rename what is not the caller's
+// out of a sticky directory that is not the caller's either.
+func CheckSticky(dir, victim *Attr, c *Cred) error {
+	if dir.Mode&ModeSticky == 0 || c.UID == 0 || c.UID == victim.UID || c.UID == dir.UID {
+		return nil
+	}
+	return syscall.EPERM
+}
+
+// NewOwner returns mode, uid and gid of an inode that c makes in dir: a
+// setgid directory hands on its group, and to directories its bit.
+func NewOwner(dir *Attr, c *Cred, mode uint32) (newMode, uid, gid uint32) {
+	if dir.Mode&ModeSetgid == 0 {
+		return mode, c.UID, c.GID
+	}
+	switch {
+	case mode&ModeTypeMask == ModeDir:
+		mode |= ModeSetgid
+	case mode&(ModeSetgid|0o010) == ModeSetgid|0o010 && c.UID != 0 && !c.InGroup(dir.GID):
+		// A file that its maker could not have given this group to must not
+		// run as it.
+		mode &^= ModeSetgid
+	}
+	return mode, c.UID, dir.GID
+}
+
+// KillPriv returns mode without what a write by an unprivileged caller takes
+// away: setuid always, setgid where it means "run as" (group execute is set).
+func KillPriv(mode uint32) uint32 {
+	mode &^= ModeSetuid
+	if mode&0o010 != 0 {
+		mode &^= ModeSetgid
+	}
+	return mode
+}
+
+// ApplySetattr checks that c may make the change and applies all of it but the
+// size to a, ctime included; now is the time of the call. A change of mode must
+// reach an access ACL too: see ACL.Chmod. EPERM and EACCES leave a untouched.
+//
+// The rules are Linux's: only the owner changes mode and explicit times, a
+// writer may set times to now, the owner may give a file to a group of his,
+// only root to another user; chown clears set-id bits; chmod by one outside
+// the group clears setgid.
+func ApplySetattr(a *Attr, acl ACL, c *Cred, set *SetAttr, now int64) error {
+	if err := checkSetattr(a, acl, c, set); err != nil {
+		return err
+	}
+	if set.Mask&(SetUID|SetGID) != 0 {
+		applyOwner(a, c, set)
+	}
+	if set.Mask&SetMode != 0 {
+		mode := set.Mode & ModePerm
+		if c.UID != 0 && !c.InGroup(a.GID) {
+			mode &^= ModeSetgid
+		}
+		a.Mode = a.Mode&ModeTypeMask | mode
+	}
+	if set.Mask&(SetSize|SetKillPriv) != 0 && c.UID != 0 && a.IsRegular() {
+		a.Mode = KillPriv(a.Mode)
+	}
+	applyTimes(a, set, now)
+	return nil
+}
+
+func checkSetattr(a *Attr, acl ACL, c *Cred, set *SetAttr) error {
+	owner := c.UID == 0 || c.UID == a.UID
+	switch {
+	case set.Mask&SetMode != 0 && !owner:
+		return syscall.EPERM
+	case set.Mask&SetUID != 0 && c.UID != 0 && (!owner || set.UID != a.UID):
+		return syscall.EPERM
+	case set.Mask&SetGID != 0 && c.UID != 0 && (!owner || set.GID != a.GID && !c.InGroup(set.GID)):
+		return syscall.EPERM
+	}
+	if set.Mask&(SetAtime|SetMtime) != 0 && !owner {
+		return syscall.EPERM
+	}
+	if set.Mask&(SetAtimeNow|SetMtimeNow) != 0 && !owner && !Permits(a, acl, c, MayWrite) {
+		return syscall.EACCES
+	}
+	if set.Mask&SetSize == 0 {
+		return nil
+	}
+	switch {
+	case a.IsDir():
+		return syscall.EISDIR
+	case !a.IsRegular():
+		return syscall.EINVAL
+	case set.Size > MaxFileSize:
+		return syscall.EFBIG
+	case set.Handle == nil && !Permits(a, acl, c, MayWrite):
+		return syscall.EACCES
+	}
+	return nil
+}
+
+func applyOwner(a *Attr, c *Cred, set *SetAttr) {
+	if set.Mask&SetUID != 0 {
+		a.UID = set.UID
+	}
+	if set.Mask&SetGID != 0 {
+		a.GID = set.GID
+	}
+	// Linux clears the bits for root too; a directory's setgid bit means
+	// inheritance, not privilege, and stays.
+	if !a.IsDir() {
+		a.Mode = KillPriv(a.Mode)
+	}
+}
+
+func applyTimes(a *Attr, set *SetAttr, now int64) {
+	switch {
+	case set.Mask&SetAtimeNow != 0:
+		a.Atime = now
+	case set.Mask&SetAtime != 0:
+		a.Atime = set.Atime
+	}
+	switch {
+	case set.Mask&SetMtimeNow != 0:
+		a.Mtime = now
+	case set.Mask&SetMtime != 0:
+		a.Mtime = set.Mtime
+	case set.Mask&SetSize != 0:
+		// truncate(2) to the same size moves it as well.
+		a.Mtime = now
+	}
+	a.Ctime = now
+	if set.Mask&SetCtime != 0 {
+		a.Ctime = set.Ctime
+	}
+}
