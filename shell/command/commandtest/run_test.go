@@ -16,7 +16,8 @@ func init() {
 		Name:     "cat",
 		Synopsis: "cat [OPTION]... [FILE]...",
 		Options: []command.Option{
-			{Short: 'u', Long: "unbuffered", Help: "ignored"},
+			{Short: 'u', Help: "ignored"},
+			{Short: 'A', Long: "show-all"},
 		},
 	}, cat)
 }
@@ -53,7 +54,7 @@ func TestCat(t *testing.T) {
 		{Args: []string{"cat", "nope", "-", "no such"}, Stdin: "in\n"},
 		{Args: []string{"cat", "d"}, Files: map[string]string{"d/": "", "e/f": ""}},
 		{Args: []string{"cat", "-uz"}},
-		{Args: []string{"cat", "--unbuffered=3"}},
+		{Args: []string{"cat", "--show-all=3"}},
 		{Args: []string{"cat", "l", "$DIR/h"}, Files: map[string]string{"f": "f\n"}, Times: true, Entries: []Entry{
 			{Path: "l", Link: "f"}, {Path: "h", Hard: "f", Mode: 0o600, Time: time.Unix(1e9, 0)}, {Path: "p", FIFO: true},
 		}},
