@@ -1,0 +1,101 @@
+package tree
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// The rule that cuts a level into nodes. All of it is integer arithmetic:
+// floating point differs between machines in its last bits, and one such bit
+// would give equal content two roots. These values are part of the format.
+const (
+	targetSize = 4 << 10         // weight at which half of all nodes have ended
+	minSize    = targetSize / 8  // a lighter node never ends
+	capSize    = targetSize * 8  // a node this heavy ends
+	minFanout  = 4               // an inner node with fewer entries never ends
+	entryCost  = 4               // weight of an entry besides its key and value
+	sipVersion = uint64(version) // second half of the hash key
+)
+
+// weight is what an entry adds to its node. It ignores prefix compression,
+// which depends on the neighbours.
+func weight(keyLen, valueLen int) uint64 {
+	return uint64(keyLen + valueLen + entryCost)
+}
+
+// endsNode reports whether a node of the given level ends with an entry, where
+// before and after are the weights of the node without and with it, and n the
+// number of entries with it.
+//
+// Let E be an exponential variate drawn from the key: P(E > e) = 2^-e. The node
+// ends when (after/target)^4 - (before/target)^4 >= E, which makes its weight
+// Weibull distributed with shape 4: the hazard grows with the cube of the
+// weight. A constant hazard would give sizes as uneven as waiting times, and
+// would let keys picked for their hash keep a node from ever ending; here the
+// price of another such key grows exponentially.
+func endsNode(level uint8, key []byte, before, after uint64, n int) bool {
+	if after < minSize || level > 0 && n < minFanout {
+		return false
+	}
+	if after >= capSize {
+		return true
+	}
+	// Weights stay below 2^16, so that fourth powers fit; E is 16.16 fixed
+	// point and target^4 is 2^48.
+	return pow4(after)-pow4(before) >= exponential(keyHash(level, key))<<32
+}
+
+func pow4(x uint64) uint64 { return x * x * x * x }
+
+// exponential maps a uniform h to -log2(h/2^64) as 16.16 fixed point, with the
+// logarithm interpolated linearly between powers of two.
+func exponential(h uint64) uint64 {
+	z := bits.LeadingZeros64(h)
+	return uint64(z+1)<<16 - h<<(z+1)>>48
+}
+
+// keyHash is SipHash-2-4 of the key under the hash key (level, version). Each
+// level needs its own hash: every key that reaches level 1 has been selected
+// by the hash of level 0. The value takes no part, so that a new value of the
+// same length moves no boundary.
+func keyHash(level uint8, key []byte) uint64 {
+	k0, k1 := uint64(level), sipVersion
+	v0 := k0 ^ 0x736f6d6570736575
+	v1 := k1 ^ 0x646f72616e646f6d
+	v2 := k0 ^ 0x6c7967656e657261
+	v3 := k1 ^ 0x7465646279746573
+	last := uint64(len(key)) << 56
+	for ; len(key) >= 8; key = key[8:] {
+		m := binary.LittleEndian.Uint64(key)
+		v3 ^= m
+		v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
+		v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
+		v0 ^= m
+	}
+	for i, c := range key {
+		last |= uint64(c) << (8 * i)
+	}
+	v3 ^= last
+	v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
+	v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
+	v0 ^= last
+	v2 ^= 0xff
+	for range 4 {
+		v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
+	}
+	return v0 ^ v1 ^ v2 ^ v3
+}
+
+func sipRound(v0, v1, v2, v3 uint64) (uint64, uint64, uint64, uint64) {
+	v0 += v1
+	v1 = bits.RotateLeft64(v1, 13) ^ v0
+	v0 = bits.RotateLeft64(v0, 32)
+	v2 += v3
+	v3 = bits.RotateLeft64(v3, 16) ^ v2
+	v0 += v3
+	v3 = bits.RotateLeft64(v3, 21) ^ v0
+	v2 += v1
+	v1 = bits.RotateLeft64(v1, 17) ^ v2
+	v2 = bits.RotateLeft64(v2, 32)
+	return v0, v1, v2, v3
+}
