@@ -70,74 +70,63 @@ func (r *recut) advance(ctx context.Context) (bool, error) {
 
 // consume passes the entries of an old node on to the new nodes, changed by
 // the edits up to its last key. A range that reaches further stays.
+//
+// While the open node began where the old one did and is nowhere heavier, its
+// entries need no hash: a lighter node ends no earlier, and the old one did not
+// end before its last entry.
 func (r *recut) consume(ctx context.Context, n *node) error {
 	r.current = n
 	r.gone = append(r.gone, Edit{Key: n.lastKey(), Value: n.id[:], Delete: true})
-	same := r.new.empty() // the open node holds what the old one does up to here
+	light := r.new.empty()
 	for i := 0; ; {
 		upto, edited := n.n, false
 		if len(r.edits) > 0 && n.compareKey(n.n-1, r.edits[0].Key) >= 0 {
 			upto, edited = n.search(r.edits[0].Key, i), true
 		}
-		var err error
-		if i, same, err = r.copy(ctx, n, i, upto, same); err != nil || !edited {
-			return err
+		for ; i < upto; i++ {
+			r.new.keys = n.appendKey(r.new.keys, i)
+			if light && i < n.n-1 {
+				r.new.append(n.value(i))
+			} else if r.new.appendCut(n.value(i)) {
+				light = false
+				if err := r.cut(ctx); err != nil {
+					return err
+				}
+			}
+		}
+		if !edited {
+			return nil
 		}
 		e := &r.edits[0]
-		hit := i < n.n && n.compareKey(i, e.Key) == 0
-		switch {
+		switch hit := n.compareKey(i, e.Key) == 0; {
 		case e.isRange():
-			to := n.search(e.To, i)
-			same = same && to == i
-			i = to
+			i = n.search(e.To, i)
 			if r.begun = i == n.n; r.begun {
 				return nil
 			}
-		case e.Delete:
-			same = same && !hit
-		default:
-			same = same && hit && len(e.Value) == len(n.value(i)) && i < n.n-1
-			if err := r.add(ctx, e.Key, e.Value, same); err != nil {
+		case e.Delete && hit:
+			i++
+		case !e.Delete:
+			light = light && hit && len(e.Value) <= len(n.value(i))
+			if hit {
+				i++
+			}
+			cut, err := r.add(ctx, e.Key, e.Value)
+			if err != nil {
 				return err
 			}
-		}
-		if hit && !e.isRange() {
-			i++
+			light = light && !cut
 		}
 		r.edits = r.edits[1:]
 	}
 }
 
-// copy passes the entries [i, upto) on.
-func (r *recut) copy(ctx context.Context, n *node, i, upto int, same bool) (int, bool, error) {
-	for ; i < upto; i++ {
-		r.new.keys = n.appendKey(r.new.keys, i)
-		if same && i < n.n-1 {
-			// The old node did not end here, so the new one does not.
-			r.new.append(n.value(i))
-			continue
-		}
-		if r.new.appendCut(n.value(i)) {
-			same = false
-			if err := r.cut(ctx); err != nil {
-				return i, same, err
-			}
-		}
+// add passes one entry on and reports whether it ended the open node.
+func (r *recut) add(ctx context.Context, key, value []byte) (bool, error) {
+	if !r.new.add(key, value) {
+		return false, nil
 	}
-	return i, same, nil
-}
-
-// add passes one entry on; inside says that the node is known not to end.
-func (r *recut) add(ctx context.Context, key, value []byte, inside bool) error {
-	r.new.keys = append(r.new.keys, key...)
-	if inside {
-		r.new.append(value)
-		return nil
-	}
-	if r.new.appendCut(value) {
-		return r.cut(ctx)
-	}
-	return nil
+	return true, r.cut(ctx)
 }
 
 // close handles the edits after the last old node and ends the level.
@@ -146,7 +135,7 @@ func (r *recut) close(ctx context.Context) error {
 		if e.Delete {
 			continue
 		}
-		if err := r.add(ctx, e.Key, e.Value, false); err != nil {
+		if _, err := r.add(ctx, e.Key, e.Value); err != nil {
 			return err
 		}
 	}

@@ -270,7 +270,7 @@ func testHistory(t *testing.T, r *rand.Rand, key func(*rand.Rand) []byte) {
 	size := 1 << (2 + r.IntN(9))
 	for range 25 {
 		batch := randomBatch(r, m, key, size)
-		before := tr.Root()
+		before, puts := tr.Root(), s.puts
 		next, err := tr.Apply(ctx, batch)
 		if err != nil {
 			t.Fatalf("apply: %v", err)
@@ -278,8 +278,123 @@ func testHistory(t *testing.T, r *rand.Rand, key func(*rand.Rand) []byte) {
 		if tr.Root() != before {
 			t.Fatal("Apply changed the tree it was called on")
 		}
+		if fresh := len(nodesOf(t, next)) - sharedNodes(t, tr, next); s.puts-puts != fresh {
+			t.Fatalf("Apply wrote %d nodes, %d are new", s.puts-puts, fresh)
+		}
 		tr = next
 		m.apply(batch)
 		equalsModel(t, tr, m)
+	}
+	sound(t, tr)
+}
+
+func nodesOf(t testing.TB, tr *Tree) map[chunk.ID]int {
+	t.Helper()
+	nodes := make(map[chunk.ID]int)
+	err := tr.Nodes(ctx, func(id chunk.ID, level int) (bool, error) {
+		nodes[id] = level
+		return true, nil
+	})
+	if err != nil {
+		t.Fatalf("nodes: %v", err)
+	}
+	return nodes
+}
+
+func sharedNodes(t testing.TB, a, b *Tree) (shared int) {
+	t.Helper()
+	inB := nodesOf(t, b)
+	for id := range nodesOf(t, a) {
+		if _, ok := inB[id]; ok {
+			shared++
+		}
+	}
+	return shared
+}
+
+// sound runs the structure check, as every test does at its end.
+func sound(t testing.TB, tr *Tree) {
+	t.Helper()
+	report, err := Check(ctx, tr)
+	if err != nil {
+		t.Fatalf("check: %v", err)
+	}
+	for _, p := range report.Problems {
+		t.Errorf("level %d: %v", p.Level, p.Err)
+	}
+	size, err := tr.Size(ctx)
+	if err != nil || size != report.Size {
+		t.Errorf("size %+v, %v; the check says %+v", size, err, report.Size)
+	}
+	if report.Largest > MaxNode {
+		t.Errorf("largest node of %d bytes", report.Largest)
+	}
+}
+
+// The old root may survive as a child of the new one, and an old node may
+// become the root. Trees that grow and shrink at one end pass through every
+// such moment; equal keys up to there make each level's last node the only one
+// that changes.
+func TestGrowAndShrinkAtOneEnd(t *testing.T) {
+	for _, shape := range []struct{ keySize, step, count int }{
+		{12, 1, soak(700)}, {12, 60, soak(6000)}, {200, 7, 1000}, {MaxKey, 1, 350}, {MaxKey, 5, 400},
+	} {
+		t.Run(fmt.Sprintf("%d/%d", shape.keySize, shape.step), func(t *testing.T) {
+			t.Parallel()
+			testOneEnd(t, shape.keySize, shape.step, shape.count)
+		})
+	}
+}
+
+func testOneEnd(t *testing.T, size, step, count int) {
+	s, c := newStore(), NewCache(1<<20)
+	key := func(i int) []byte { return fmt.Appendf(nil, "%0*d", size, i) }
+	// Roots of the first i entries.
+	want := []chunk.ID{emptyRoot}
+	for i := range count {
+		if (i+1)%step != 0 {
+			want = append(want, chunk.ID{})
+			continue
+		}
+		j := 0
+		tr, err := Build(ctx, s, c, func() (k, v []byte, ok bool) {
+			j++
+			return key(j - 1), nil, j <= i+1
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, tr.Root())
+	}
+	count -= count % step
+	tr := Empty(s, c)
+	apply := func(entries int, batch []Edit) {
+		t.Helper()
+		var err error
+		if tr, err = tr.Apply(ctx, batch); err != nil {
+			t.Fatal(err)
+		}
+		if tr.Root() != want[entries] {
+			t.Fatalf("with %d entries: root %v, built in bulk %v", entries, tr.Root(), want[entries])
+		}
+	}
+	for i := 0; i < count; i += step {
+		var batch []Edit
+		for j := i; j < i+step; j++ {
+			batch = append(batch, Edit{Key: key(j)})
+		}
+		apply(i+step, batch)
+	}
+	full := tr
+	for i := count - step; i >= 0; i -= step {
+		var batch []Edit
+		for j := i; j < i+step; j++ {
+			batch = append(batch, Edit{Key: key(j), Delete: true})
+		}
+		apply(i, batch)
+	}
+	for i := count - step; i >= 0; i -= step {
+		tr = full
+		apply(i, []Edit{{Key: key(i), To: KeyEnd(), Delete: true}})
 	}
 }
