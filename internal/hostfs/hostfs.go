@@ -2,9 +2,15 @@
 // durable byte goes through it, so that a test can crash it, fail it and pin
 // the order of its fsyncs.
 //
-// OS is the real thing. Crash (crash.go) remembers what was fsynced and can
-// make the directory look as ext4 in ordered mode might after a power cut.
-// Fault (fault.go) fails chosen calls.
+// OS is the real thing. Crash remembers what was fsynced and makes directories
+// that a power cut might have left; its documentation states the model. Fault
+// fails chosen calls. The two stack:
+//
+//	crash, err := hostfs.NewCrash(hostfs.CrashOptions{Root: dir, Scratch: t.TempDir()})
+//	disk := hostfs.NewFault(crash, func(op hostfs.Op, name string) error {
+//		after, err := crash.PowerCut(seed) // a crash before each call
+//		...
+//	})
 package hostfs
 
 import (
