@@ -1,0 +1,64 @@
+package conformance
+
+import (
+	"strings"
+
+	"github.com/vfsd/vfsd/conformance/internal/harness"
+)
+
+// Difference declares that a file system does not do what some cases ask.
+// A case that it names must fail; one that passes is reported, so that no
+// declaration outlives its reason.
+type Difference struct {
+	FS     string // as in Summary.FS
+	Case   string // a pattern; * stands for any run of characters
+	Reason string
+	// Before and Since bound the kernel releases that differ, "6.6"; empty is
+	// unbounded.
+	Since, Before string
+}
+
+// Differences is every declared difference. vfsd's default driver has none.
+var Differences = []Difference{}
+
+// declared finds the difference that covers a case.
+func declared(fs, name string, env *harness.Env) *Difference {
+	for i := range Differences {
+		d := &Differences[i]
+		if d.FS != fs || !match(d.Case, name) {
+			continue
+		}
+		if d.Since != "" && !atLeast(env, d.Since) || d.Before != "" && atLeast(env, d.Before) {
+			continue
+		}
+		return d
+	}
+	return nil
+}
+
+func atLeast(env *harness.Env, release string) bool {
+	asked := harness.Env{Kernel: release}
+	major, minor := asked.Release()
+	return env.KernelAtLeast(major, minor)
+}
+
+// match reports whether name matches a pattern in which * stands for any run
+// of characters.
+func match(pattern, name string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == name
+	}
+	if !strings.HasPrefix(name, parts[0]) {
+		return false
+	}
+	name = name[len(parts[0]):]
+	for _, part := range parts[1 : len(parts)-1] {
+		i := strings.Index(name, part)
+		if i < 0 {
+			return false
+		}
+		name = name[i+len(part):]
+	}
+	return strings.HasSuffix(name, parts[len(parts)-1])
+}
