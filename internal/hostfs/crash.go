@@ -1,6 +1,7 @@
 package hostfs
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -38,8 +39,8 @@ import (
 //     4 KiB by itself: write-back takes pages in any order. A page that is not
 //     there reads as it did at the last Sync, or as zeroes where the file did
 //     not reach; never as other data, which ordered mode rules out. A page may
-//     also be torn: between its 512-byte sectors, by the disk, or anywhere,
-//     when it was written back before the last bytes were appended to it.
+//     also be as it was at the last WriteBack, or torn by the disk between its
+//     512-byte sectors.
 //  5. The size of a file that has grown is anything from the durable to the
 //     present size: it follows write-back.
 //  6. A truncation that is lost brings back the old bytes, and what was
@@ -87,8 +88,10 @@ type crashInode struct {
 	names        map[string]*crashInode
 	durableNames map[string]*crashInode
 
-	// Of a file: its durable bytes, and those it had when it was removed.
+	// Of a file: its durable bytes, those it had at the last WriteBack since,
+	// and those it had when it was removed.
 	durable []byte
+	written []byte
 	removed []byte
 }
 
@@ -274,6 +277,9 @@ func (c *Crash) unlink(dir *crashInode, name string, content []byte) {
 
 // record makes a change in the present names and notes it as not durable.
 func (c *Crash) record(ch crashChange) {
+	if ch.kind == changeCut {
+		ch.file.written = ch.file.written[:min(int64(len(ch.file.written)), ch.size)]
+	}
 	ch.apply(func(n *crashInode) map[string]*crashInode { return n.names })
 	c.pending = append(c.pending, ch)
 }
@@ -292,6 +298,25 @@ func (c *Crash) commit(n int) {
 		}
 	}
 	c.pending = slices.Clone(c.pending[n:])
+}
+
+// WriteBack tells the model that the kernel writes dirty pages back just now:
+// each page may be found later as it is at this moment. Nothing is durable by it.
+// Without it no crash finds a page half filled by one of several appends.
+func (c *Crash) WriteBack() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	err := c.eachFile(c.root, func(n *crashInode) error {
+		now, err := c.content(n)
+		if err == nil && !bytes.Equal(now, n.durable) {
+			n.written = now
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("crash model: %w", err)
+	}
+	return nil
 }
 
 // find returns the inode that a path names, nil if there is none, and the

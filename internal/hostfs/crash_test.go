@@ -277,6 +277,25 @@ func TestCrashOverwrite(t *testing.T) {
 	r.allowed(seen, "oo", "on", "no", "nn")
 }
 
+// Rule 4: a page may be as it was when it was written back, between two appends.
+func TestCrashWriteBack(t *testing.T) {
+	r := newRig(t, hostfs.CrashOptions{})
+	f := r.created("f", "")
+	r.write(f, fill('1', 100), 0)
+	r.must(r.WriteBack())
+	r.write(f, fill('2', 2*page), 100)
+	var seen bool
+	for seed := range uint64(300) {
+		b := r.cut(seed)["f"]
+		seen = seen || len(b) > page && b[:page] == fill('1', 100)+fill(0, page-100) && b[page] == '2'
+	}
+	if !seen {
+		t.Error("no power cut left the first page as it was written back and the second as it is")
+	}
+	r.must(f.Sync())
+	r.allowed(r.outcomes(func(tree map[string]string) string { return tree["f"] }), fill('1', 100)+fill('2', 2*page))
+}
+
 // Rule 6: a lost truncation brings the old bytes back and hides what was
 // written behind the cut.
 func TestCrashTruncate(t *testing.T) {

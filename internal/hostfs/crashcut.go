@@ -186,7 +186,7 @@ func (im *crashImage) content(n *crashInode, rel string) ([]byte, error) {
 	t := tearing{
 		rng:    rand.New(rand.NewPCG(im.plan.seed, h.Sum64())),
 		fate:   im.plan.fate,
-		before: before, now: now, lostCut: cuts.lost,
+		before: before, written: n.written, now: now, lostCut: cuts.lost,
 	}
 	if t.fate == fateAny {
 		t.fate = crashFate(t.rng.IntN(int(fateAny)))
@@ -199,6 +199,7 @@ type tearing struct {
 	rng     *rand.Rand
 	fate    crashFate
 	before  []byte // durable, with the truncations that happened
+	written []byte // written back since, or nil
 	now     []byte
 	lostCut int64 // below all truncations that were lost
 }
@@ -217,11 +218,11 @@ func (t *tearing) content() []byte {
 		stop = t.rng.IntN(len(out) + 1)
 	}
 	for page := 0; page < stop && int64(page)+crashPage <= t.lostCut; page += crashPage {
-		from, to := page, min(page+crashPage, len(out))
+		from, to, version := page, min(page+crashPage, len(out)), t.now
 		if t.fate == fatePages {
-			from, to = t.tornPage(from, to)
+			from, to, version = t.tornPage(from, to)
 		}
-		t.keep(out, from, min(to, stop))
+		keep(out[:min(to, stop)], version, from)
 	}
 	return out
 }
@@ -247,30 +248,33 @@ func (t *tearing) size() int {
 	return before + t.rng.IntN(now-before+1)
 }
 
-// tornPage draws which bytes of a page are new: mostly all or none.
-func (t *tearing) tornPage(from, to int) (int, int) {
+// tornPage draws which bytes of a page are new, mostly all or none, and which
+// version they are of.
+func (t *tearing) tornPage(from, to int) (int, int, []byte) {
 	sector := min(to, from+crashSector*(1+t.rng.IntN(crashPage/crashSector-1)))
 	switch t.rng.IntN(8) {
-	case 0, 1, 2:
-		return from, from
+	case 0, 1:
+		return from, from, t.now
+	case 2:
+		return from, sector, t.now
 	case 3:
-		return from, sector
-	case 4:
-		return sector, to
-	case 5:
-		return from, from + t.rng.IntN(to-from+1)
+		return sector, to, t.now
+	case 4, 5:
+		if t.written != nil {
+			return from, to, t.written
+		}
 	}
-	return from, to
+	return from, to, t.now
 }
 
-// keep takes the bytes of [from, to) as they are now.
-func (t *tearing) keep(out []byte, from, to int) {
-	if from >= to {
+// keep makes out from an offset on what a version has there.
+func keep(out, version []byte, from int) {
+	if from >= len(out) {
 		return
 	}
-	clear(out[from:to])
-	if from < len(t.now) {
-		copy(out[from:to], t.now[from:])
+	clear(out[from:])
+	if from < len(version) {
+		copy(out[from:], version[from:])
 	}
 }
 

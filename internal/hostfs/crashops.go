@@ -232,6 +232,7 @@ func (f *crashFile) Sync() error {
 		return err
 	}
 	n := f.inode
+	n.written = nil
 	if int64(cap(n.durable)) < size {
 		n.durable = make([]byte, size, size+size/4)
 	}
