@@ -1,0 +1,258 @@
+package chunk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Fsync makes everything durable whose Put returned before the call. It
+// fsyncs only what is dirty, and callers that wait for each other share the
+// work.
+//
+// After an error nothing new is known to be durable. What was dirty in a pack
+// whose fsync failed is read back, verified and written to another pack, since
+// the kernel may have dropped the dirty pages; so a later Fsync returns nil
+// only when it is durable there. A chunk that could not be read back is lost:
+// it is ErrCorrupt to Get, and Fsync goes on failing until it is Put again or
+// collected as garbage.
+func (p *Packs) Fsync(ctx context.Context) error {
+	if err := p.usable(ctx); err != nil {
+		return err
+	}
+	w := &p.w
+	w.mu.Lock()
+	want := w.seq
+	w.mu.Unlock()
+	p.fsyncMu.Lock()
+	defer p.fsyncMu.Unlock()
+	w.mu.Lock()
+	shared := p.durableSeq >= want && len(w.failed) == 0 && len(w.lost) == 0
+	w.mu.Unlock()
+	if shared {
+		return nil
+	}
+	return p.fsyncAll()
+}
+
+// fsyncAll is Fsync for a caller that holds p.fsyncMu.
+func (p *Packs) fsyncAll() error {
+	w := &p.w
+	w.mu.Lock()
+	seq, failed := w.seq, slices.Clone(w.failed)
+	w.mu.Unlock()
+	for _, pk := range failed {
+		if err := p.rescue(pk); err != nil {
+			return err
+		}
+	}
+	if err := p.fsyncPacks(true); err != nil {
+		return err
+	}
+	if err := p.anyLost(); err != nil {
+		return err
+	}
+	p.durableSeq = seq
+	return nil
+}
+
+// anyLost returns an error that names one of the lost chunks, if there are any.
+func (p *Packs) anyLost() error {
+	w := &p.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id, at := range w.lost {
+		return corrupt("fsync", packPath(p.opt.Dir, at.pack), int64(at.off),
+			fmt.Errorf("chunk %s was lost before it was durable (one of %d)", id, len(w.lost)))
+	}
+	return nil
+}
+
+// fsyncPacks fsyncs the full packs, and the open one if all is set, and then
+// their names; it seals those that are full. The caller holds p.fsyncMu.
+func (p *Packs) fsyncPacks(all bool) error {
+	if err := p.flush(); err != nil {
+		return err
+	}
+	full, packs := p.unsealed(all)
+	var errs []error
+	for _, pk := range packs {
+		if !pk.dirty() {
+			continue
+		}
+		end := pk.flushed.Load()
+		if err := p.fsyncFile(pk); err != nil {
+			errs = append(errs, fmt.Errorf("fsync pack %s: %w", pk.path, err))
+			errs = append(errs, p.fail(pk, pk.durable.Load()))
+			continue
+		}
+		pk.durable.Store(end)
+	}
+	if err := p.fsyncNames(packs); err != nil {
+		errs = append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	for _, pk := range full {
+		p.seal(pk)
+	}
+	return nil
+}
+
+// unsealed returns the full packs, and these with the open one if all is set.
+func (p *Packs) unsealed(all bool) (full, packs []*pack) {
+	w := &p.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	full = slices.Clone(w.full)
+	packs = slices.Clone(w.full)
+	if all && w.open != nil {
+		packs = append(packs, w.open)
+	}
+	return full, packs
+}
+
+func (p *Packs) fsyncFile(pk *pack) error {
+	h, err := p.files.acquire(pk)
+	if err != nil {
+		return err
+	}
+	defer p.files.release(h)
+	return h.Sync()
+}
+
+// fsyncNames makes the names of new packs durable. A directory whose fsync
+// failed is like a file whose fsync failed: whatever had its name in there
+// since the last good one is not trusted. packs have bytes in the page cache
+// and so are in the directory already. The caller holds p.fsyncMu.
+func (p *Packs) fsyncNames(packs []*pack) error {
+	if !p.newNames.Swap(false) {
+		return nil
+	}
+	err := p.opt.FS.SyncDir(p.opt.Dir)
+	if err == nil {
+		for _, pk := range packs {
+			pk.named = pk.named || pk.flushed.Load() > 0
+		}
+		return nil
+	}
+	p.newNames.Store(true)
+	errs := []error{fmt.Errorf("fsync directory of packs %s: %w", p.opt.Dir, err)}
+	_, packs = p.unsealed(true)
+	for _, pk := range packs {
+		if !pk.named {
+			errs = append(errs, p.fail(pk, 0))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// fail ends a pack that cannot be trusted beyond durable bytes and copies what
+// is there to another one. The caller holds p.fsyncMu.
+func (p *Packs) fail(pk *pack, durable int64) error {
+	w := &p.w
+	p.flushMu.Lock()
+	w.mu.Lock()
+	if w.open == pk {
+		p.closeOpen()
+	}
+	w.full = remove(w.full, pk)
+	w.failed = append(w.failed, pk)
+	pk.state = packFailed
+	pk.durable.Store(durable)
+	p.movePending(pk)
+	w.mu.Unlock()
+	p.flushMu.Unlock()
+	p.log.Error("pack not trusted after failed fsync", "pack", pk.path, "durable", durable)
+	// At once, while the pages are most likely still in memory.
+	return p.rescue(pk)
+}
+
+// rescue copies the chunks of a failed pack that are not durable there. When
+// the host fails again, the pack stays among the failed ones and the next
+// Fsync goes on. The caller holds p.fsyncMu.
+func (p *Packs) rescue(pk *pack) error {
+	w := &p.w
+	durable := pk.durable.Load()
+	for _, e := range pk.foot.entries { // constant: the pack has failed
+		at := e.loc(pk.no)
+		if now, _, ok := p.index.lookup(e.id); int64(e.off) < durable || !ok || now != at {
+			continue
+		}
+		r, body, err := p.readRecord(pk, at, e.id)
+		if err == nil {
+			_, err = decodeBody(&r, body)
+		}
+		if err != nil {
+			w.mu.Lock()
+			p.lose(e.id, at, err)
+			w.mu.Unlock()
+			continue
+		}
+		if err := p.copyRecord(&r, body, at); err != nil {
+			return fmt.Errorf("copy out of pack %s: %w", pk.path, err)
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.failed = remove(w.failed, pk)
+	pk.foot = footer{}
+	p.files.settle(pk.no)
+	return nil
+}
+
+// seal writes the footer of a full pack. Its records are durable: that is what
+// a footer means, and why it needs no fsync of its own: if it is lost, the next
+// Open walks the pack. So a failure here is no one's error. The caller holds
+// p.fsyncMu.
+func (p *Packs) seal(pk *pack) {
+	w := &p.w
+	w.mu.Lock()
+	end, foot := pk.end, pk.foot // constant: full, and nothing of it is pending
+	ready := pk.state == packFull && pk.durable.Load() == end && len(foot.gaps) <= maxGaps
+	w.mu.Unlock()
+	if !ready {
+		return
+	}
+	if err := p.writeFooter(pk, end, &foot); err != nil {
+		p.log.Warn("pack not sealed yet", "pack", pk.path, "err", err)
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	pk.state = packSealed
+	pk.foot = footer{}
+	w.full = remove(w.full, pk)
+	p.files.settle(pk.no)
+}
+
+func (p *Packs) writeFooter(pk *pack, end int64, foot *footer) error {
+	h, err := p.files.acquire(pk)
+	if err != nil {
+		return err
+	}
+	defer p.files.release(h)
+	size, err := h.Size()
+	if err != nil {
+		return err
+	}
+	if size != end { // an abandoned pack whose tail could not be cut then
+		if err := h.Truncate(end); err != nil {
+			return err
+		}
+	}
+	if _, err := h.WriteAt(sealBytes(pk.marker, end, foot), end); err != nil {
+		return errors.Join(err, h.Truncate(end))
+	}
+	return nil
+}
+
+// sealBytes returns what seals a pack whose records end at end: its footer
+// record and its trailer.
+func sealBytes(m marker, end int64, foot *footer) []byte {
+	body := appendFooter(nil, foot)
+	r := plainRecord(kindFooter, body)
+	return appendTrailer(appendRecord(nil, m, &r, body), trailer{marker: m, footer: uint32(end)})
+}

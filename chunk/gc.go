@@ -1,0 +1,355 @@
+package chunk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync/atomic"
+)
+
+// GC is one garbage collection. It runs beside readers and writers:
+//
+//	gc := packs.BeginGC()
+//	// Read the roots only now, and Mark all that they reach.
+//	report, err := gc.Sweep(ctx, false, fsyncHeads)
+//
+// A chunk is kept if it was marked, or if Put, PutRaw, Repair or Has met it
+// after BeginGC. So the caller must take care of one thing: a chunk that was
+// Put before BeginGC and is not yet reached from a root, because a checkpoint
+// is under way, must be marked too (or BeginGC must wait for the checkpoint).
+//
+// Only one collection runs at a time: BeginGC ends the one before it.
+type GC struct {
+	p       *Packs
+	turn    uint64 // of p.gcMarks
+	missing atomic.Int64
+}
+
+// GCReport says what a collection did, or would do. All figures but Missing
+// are counted while others may write.
+type GCReport struct {
+	Chunks, LiveChunks int64 // in the index at the start of the sweep; of these, kept
+	LiveBytes          int64 // of the records kept
+	DeadBytes          int64 // of all other bytes in packs
+	Missing            int64 // calls of Mark for chunks that are not here
+	Repacked           int   // packs whose live chunks were copied
+	Deleted            int   // packs deleted, the repacked ones included
+	Kept               int   // packs that should go but had to stay: see the log
+	CopiedBytes        int64
+	FreedBytes         int64 // of deleted pack files, without what was copied
+}
+
+// ErrSuperseded says that a collection ended because another one began.
+var ErrSuperseded = errors.New("another garbage collection began")
+
+// BeginGC starts a collection.
+func (p *Packs) BeginGC() *GC {
+	p.gcMu.Lock()
+	defer p.gcMu.Unlock()
+	g := &GC{p: p, turn: p.gcMarks.Add(1)}
+	p.index.startMarking()
+	return g
+}
+
+// Mark keeps a chunk. It returns true the first time in this collection: then
+// the caller should mark what the chunk refers to. It does so too for a chunk
+// that is not here, which the caller will notice when it reads it.
+func (g *GC) Mark(id ID) (first bool) {
+	first, there := g.p.index.mark(id)
+	if !there {
+		g.missing.Add(1)
+	}
+	return first
+}
+
+// Abort ends the collection without a sweep.
+func (g *GC) Abort() {
+	g.p.gcMu.Lock()
+	defer g.p.gcMu.Unlock()
+	if g.current() {
+		g.end()
+	}
+}
+
+// end ends the collection. The caller holds gcMu.
+func (g *GC) end() {
+	g.p.index.stopMarking()
+	g.p.gcMarks.Add(1)
+}
+
+func (g *GC) current() bool { return g.turn == g.p.gcMarks.Load() }
+
+// Sweep deletes the packs without live chunks, and those more than a third dead
+// after copying what lives. Dead chunks in other packs stay, and stay readable.
+//
+// Before anything is deleted the copies are durable and fsyncBarrier, if it is
+// not nil, has returned nil: it must make durable the roots from which the
+// caller marked, so that no root on disk reaches what goes. After an error the
+// packs that were not deleted yet are as they were.
+//
+// With dryRun nothing changes, and the report says what would be done. The
+// collection is over when Sweep returns.
+func (g *GC) Sweep(ctx context.Context, dryRun bool, fsyncBarrier func() error) (GCReport, error) {
+	p := g.p
+	p.gcMu.Lock()
+	defer p.gcMu.Unlock()
+	if !g.current() {
+		return GCReport{}, ErrSuperseded
+	}
+	defer g.end()
+	if err := p.usable(ctx); err != nil {
+		return GCReport{}, err
+	}
+	s := &sweep{p: p, missing: g.missing.Load()}
+	s.report.Missing = s.missing
+	victims := s.plan()
+	if dryRun {
+		for _, v := range victims {
+			s.report.count(v)
+		}
+		return s.report, nil
+	}
+	err := s.run(ctx, victims, fsyncBarrier)
+	return s.report, err
+}
+
+type sweep struct {
+	p       *Packs
+	missing int64
+	report  GCReport
+}
+
+// victim is a pack that is to go.
+type victim struct {
+	pk   *pack
+	live int64   // bytes of live records, by the plan
+	recs []entry // its chunks
+	kept bool    // it had to stay
+}
+
+func (r *GCReport) count(v *victim) {
+	if v.live > 0 {
+		r.Repacked++
+	}
+	r.Deleted++
+	r.CopiedBytes += v.live
+	r.FreedBytes += v.pk.end - v.live
+}
+
+// plan chooses the packs that go.
+func (s *sweep) plan() []*victim {
+	live := make(map[uint32]int64)
+	s.p.index.scan(func(l loc, f slotFlags) {
+		s.report.Chunks++
+		if f&(flagMarked|flagFresh) != 0 {
+			s.report.LiveChunks++
+			s.report.LiveBytes += int64(l.n)
+			live[l.pack] += int64(l.n)
+		}
+	})
+	var victims []*victim
+	for _, pk := range s.p.idlePacks() {
+		n := live[pk.no]
+		s.report.DeadBytes += pk.end - n
+		switch {
+		case pk.damaged.Load() > 0 && s.missing > 0:
+			// Something that lives is gone, and may be in the damaged part.
+			s.keep(pk, fmt.Errorf("%d chunks are missing and this pack is damaged", s.missing))
+		case n == 0, (pk.end-n)*3 > pk.end, pk.end < s.p.opt.PackSize/8:
+			victims = append(victims, &victim{pk: pk, live: n})
+		}
+	}
+	return victims
+}
+
+func (s *sweep) keep(pk *pack, why error) {
+	s.report.Kept++
+	s.p.log.Warn("pack kept by garbage collection", "pack", pk.path, "err", why)
+}
+
+// idlePacks returns the packs that nobody writes or rescues from, oldest first.
+func (p *Packs) idlePacks() []*pack {
+	all := p.packList()
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	return slices.DeleteFunc(all, func(pk *pack) bool {
+		return pk.state != packSealed && pk.state != packFailed || slices.Contains(p.w.failed, pk)
+	})
+}
+
+// packList returns all packs, oldest first.
+func (p *Packs) packList() []*pack {
+	p.packsMu.RLock()
+	all := make([]*pack, 0, len(p.packs))
+	for _, pk := range p.packs {
+		all = append(all, pk)
+	}
+	p.packsMu.RUnlock()
+	slices.SortFunc(all, func(a, b *pack) int { return int(a.no) - int(b.no) })
+	return all
+}
+
+func (s *sweep) run(ctx context.Context, victims []*victim, barrier func() error) error {
+	for _, v := range victims {
+		if err := s.copyLive(ctx, v); err != nil {
+			return fmt.Errorf("garbage collection: %w", err)
+		}
+	}
+	if err := s.p.Fsync(ctx); err != nil {
+		return fmt.Errorf("garbage collection: %w", err)
+	}
+	if barrier != nil {
+		if err := barrier(); err != nil {
+			return fmt.Errorf("garbage collection: %w", err)
+		}
+	}
+	// From here on a dead chunk of a victim cannot be met by Put any more, and
+	// what was met since it was looked at is copied as well.
+	for _, v := range victims {
+		if err := s.forgetDead(ctx, v); err != nil {
+			return fmt.Errorf("garbage collection: %w", err)
+		}
+	}
+	s.forgetLost()
+	if err := s.p.Fsync(ctx); err != nil {
+		return fmt.Errorf("garbage collection: %w", err)
+	}
+	return s.delete(victims)
+}
+
+// copyLive copies the live chunks of a pack. A pack with a live chunk that
+// cannot be copied stays.
+func (s *sweep) copyLive(ctx context.Context, v *victim) error {
+	p := s.p
+	var err error
+	if v.recs, err = p.listPack(v.pk); err != nil {
+		v.kept = true
+		s.keep(v.pk, err)
+		return nil
+	}
+	for i := range v.recs {
+		e := &v.recs[i]
+		at, f, ok := p.index.lookup(e.id)
+		if !ok || at != e.loc(v.pk.no) || f&(flagMarked|flagFresh) == 0 {
+			continue
+		}
+		if err := s.move(ctx, v, e); err != nil || v.kept {
+			return err
+		}
+	}
+	return nil
+}
+
+// move copies a live chunk out of a victim.
+func (s *sweep) move(ctx context.Context, v *victim, e *entry) error {
+	p := s.p
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	at := e.loc(v.pk.no)
+	r, body, err := p.readRecord(v.pk, at, e.id)
+	var data []byte
+	if err == nil {
+		data, err = decodeBody(&r, body)
+	}
+	if err != nil {
+		if now, _, ok := p.index.lookup(e.id); !ok || now != at {
+			return nil // repaired meanwhile
+		}
+		p.index.flag(e.id, at, flagDamaged)
+		v.kept = true
+		s.keep(v.pk, err)
+		return nil
+	}
+	if r.flags&recordZstd == 0 && p.opt.Compress {
+		buf := scratch.Get().(*[]byte)
+		defer scratch.Put(buf)
+		r, body = encodeChunk(e.id, data, true, buf)
+	}
+	s.report.CopiedBytes += r.size()
+	if err := p.copyRecord(&r, body, at); err != nil {
+		return err
+	}
+	p.throttle()
+	return nil
+}
+
+// forgetDead removes the dead chunks of a victim from the index and copies
+// those that came to life again.
+func (s *sweep) forgetDead(ctx context.Context, v *victim) error {
+	p := s.p
+	for i := 0; i < len(v.recs) && !v.kept; i++ {
+		e := &v.recs[i]
+		switch p.index.removeDead(e.id, e.loc(v.pk.no)) {
+		case alive:
+			if err := s.move(ctx, v, e); err != nil {
+				return err
+			}
+		case removed:
+			p.cache.drop(e.id)
+			p.rawBytes.Add(-int64(e.raw))
+			v.pk.dead.Add(e.size())
+			p.w.mu.Lock()
+			delete(p.w.lost, e.id)
+			p.w.mu.Unlock()
+		}
+	}
+	return nil
+}
+
+// forgetLost removes lost chunks that nobody needs: they must not keep Fsync
+// from succeeding.
+func (s *sweep) forgetLost() {
+	w := &s.p.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id, at := range w.lost {
+		if s.p.index.removeDead(id, at) == removed {
+			delete(w.lost, id)
+		}
+	}
+}
+
+func (s *sweep) delete(victims []*victim) error {
+	var errs []error
+	for _, v := range victims {
+		if v.kept {
+			continue
+		}
+		if err := s.p.dropPack(v.pk, true); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		s.report.Deleted++
+		if v.live > 0 {
+			s.report.Repacked++
+		}
+		s.report.FreedBytes += v.pk.end
+	}
+	s.report.FreedBytes -= s.report.CopiedBytes
+	if len(victims) > 0 {
+		if err := s.p.opt.FS.SyncDir(s.p.opt.Dir); err != nil {
+			errs = append(errs, fmt.Errorf("fsync directory of packs %s: %w", s.p.opt.Dir, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// listPack returns the chunks of a pack that is not written any more.
+func (p *Packs) listPack(pk *pack) ([]entry, error) {
+	f, err := p.opt.FS.OpenFile(pk.path, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	size, err := f.Size()
+	if err != nil {
+		return nil, err
+	}
+	if foot, _, err := readFooter(f, size, pk.marker); err == nil {
+		return foot.entries, nil
+	}
+	return surveyPack(f, min(size, pk.end), pk.marker).entries, nil
+}

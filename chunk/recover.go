@@ -1,0 +1,309 @@
+package chunk
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/vfsd/vfsd/internal/hostfs"
+)
+
+// recover fills the index from the packs in the directory, oldest first, so
+// that of two copies of a chunk the later counts: that is the one which a
+// collection, a repair or a rescue wrote because the earlier was in doubt.
+func (p *Packs) recover(ctx context.Context) error {
+	names, err := p.opt.FS.ReadDir(p.opt.Dir)
+	if err != nil {
+		return err
+	}
+	var numbers []uint32
+	for _, d := range names {
+		if no, ok := parsePackName(d.Name()); ok {
+			numbers = append(numbers, no)
+		}
+	}
+	slices.Sort(numbers)
+	for i, no := range numbers {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		pk := &pack{no: no, path: packPath(p.opt.Dir, no), created: true, named: true}
+		if err := p.recoverPack(pk, i == len(numbers)-1); err != nil {
+			return err
+		}
+		p.w.next = no + 1
+	}
+	if len(p.w.full) > 0 || p.w.open != nil {
+		// What a killed process wrote may be in the page cache only, and a Put
+		// may find it there: the next Fsync has work to do.
+		p.w.seq++
+	}
+	return nil
+}
+
+func (p *Packs) recoverPack(pk *pack, last bool) error {
+	f, err := p.opt.FS.OpenFile(pk.path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	size, err := f.Size()
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	known, err := p.identify(pk, f, size)
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if !known {
+		return errors.Join(p.recoverNothing(pk, f, size), f.Close())
+	}
+	if pk.damaged.Load() > 0 {
+		p.healHeader(pk, f)
+	}
+	foot, end, ferr := readFooter(f, size, pk.marker)
+	if ferr == nil {
+		p.addPack(pk)
+		p.admitSealed(pk, foot, end)
+		return f.Close()
+	}
+	s := surveyPack(f, size, pk.marker)
+	if err := p.adopt(pk, f, size, s, last); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	return nil
+}
+
+// identify finds the marker of a pack. It returns false if there is none.
+func (p *Packs) identify(pk *pack, f hostfs.File, size int64) (bool, error) {
+	head := make([]byte, min(size, packHeaderSize))
+	_, err := f.ReadAt(head, 0)
+	if err == nil {
+		pk.marker, err = decodePackHeader(head)
+	}
+	var newer versionError
+	if errors.As(err, &newer) {
+		return false, fmt.Errorf("pack %s: %w", pk.path, newer)
+	}
+	if err == nil {
+		return true, nil
+	}
+	m, ok := findMarker(f, size)
+	if ok {
+		pk.marker = m
+		pk.damaged.Add(1)
+		p.log.Error("damaged pack header", "pack", pk.path, "offset", 0, "err", err)
+	}
+	return ok, nil
+}
+
+// healHeader writes a damaged pack header anew: all it says is known. A power
+// cut may have kept it from being written while later pages were.
+func (p *Packs) healHeader(pk *pack, f hostfs.File) {
+	if _, err := f.WriteAt(appendPackHeader(nil, pk.marker), 0); err != nil {
+		p.log.Warn("pack header stays damaged", "pack", pk.path, "err", err)
+	}
+}
+
+// recoverNothing deals with a file that holds no record. A pack that was being
+// made when the power failed is empty, or all zeroes, or part of a header: it
+// goes. Anything else stays where it is, and is reported.
+func (p *Packs) recoverNothing(pk *pack, f hostfs.File, size int64) error {
+	n := min(size, packHeaderSize)
+	head := make([]byte, n)
+	if _, err := f.ReadAt(head, 0); err == nil && (size <= packHeaderSize || allZero(f, size)) {
+		p.log.Info("removed a pack without content", "pack", pk.path, "bytes", size)
+		return p.opt.FS.Remove(pk.path)
+	}
+	p.log.Error("pack without any readable record", "pack", pk.path, "bytes", size)
+	pk.state = packFailed
+	pk.damaged.Add(1)
+	p.addPack(pk)
+	return nil
+}
+
+func allZero(f hostfs.File, size int64) bool {
+	w := &walker{r: f, end: size}
+	zero := make([]byte, sectorSize)
+	for off := int64(0); off < size; off += sectorSize {
+		n := int(min(sectorSize, size-off))
+		p, err := w.peek(off, n)
+		if err != nil || !bytes.Equal(p, zero[:n]) {
+			return false
+		}
+	}
+	return true
+}
+
+// readFooter reads the footer of a sealed pack and where its records end.
+func readFooter(f hostfs.File, size int64, m marker) (*footer, int64, error) {
+	if size < packHeaderSize+recordHeaderSize+footerHeadSize+trailerSize {
+		return nil, 0, errNoTrailer
+	}
+	buf := make([]byte, trailerSize)
+	if _, err := f.ReadAt(buf, size-trailerSize); err != nil {
+		return nil, 0, err
+	}
+	t, err := decodeTrailer(buf)
+	if err != nil {
+		return nil, 0, err
+	}
+	end := int64(t.footer)
+	n := size - trailerSize - end
+	if t.marker != m || end < packHeaderSize || n < recordHeaderSize+footerHeadSize || n > recordHeaderSize+maxFooter {
+		return nil, 0, errBadFooter
+	}
+	rec := make([]byte, n)
+	if _, err := f.ReadAt(rec, end); err != nil {
+		return nil, 0, err
+	}
+	foot, err := parseFooter(rec, end, m)
+	return foot, end, err
+}
+
+// parseFooter decodes a whole footer record that begins at end.
+func parseFooter(rec []byte, end int64, m marker) (*footer, error) {
+	r, err := decodeRecord(rec, m)
+	if err != nil {
+		return nil, err
+	}
+	if r.kind != kindFooter || r.size() != int64(len(rec)) {
+		return nil, errBadFooter
+	}
+	body := rec[recordHeaderSize:]
+	if crc(body) != r.crc {
+		return nil, errBodyCRC
+	}
+	if Sum(body) != r.digest {
+		return nil, errDigest
+	}
+	return decodeFooter(body, end)
+}
+
+func (p *Packs) admitSealed(pk *pack, foot *footer, end int64) {
+	pk.state = packSealed
+	pk.end, pk.marked = end, end
+	pk.flushed.Store(end)
+	pk.durable.Store(end)
+	for i := range foot.entries {
+		p.admit(pk, &foot.entries[i], false)
+	}
+}
+
+// admit indexes a record that recovery found. A damaged one never hides a good
+// one.
+func (p *Packs) admit(pk *pack, e *entry, damaged bool) {
+	l := e.loc(pk.no)
+	pk.stored.Add(e.size())
+	if _, f, ok := p.index.lookup(e.id); ok && damaged && f&flagDamaged == 0 {
+		p.bury(l)
+		return
+	}
+	if old, had := p.index.insert(e.id, l); had {
+		p.bury(old)
+	} else {
+		p.rawBytes.Add(int64(e.raw))
+	}
+	if damaged {
+		p.index.flag(e.id, l, flagDamaged)
+	}
+}
+
+// survey is what a walk over a pack without a footer found.
+type survey struct {
+	entries []entry // chunks, damaged ones too if their header is intact
+	bad     []item  // what is not right, without its bytes
+	durable int64   // what is known to have been fsynced
+	end     int64   // where the last intact record ends
+	footer  bool    // there is a footer, though it cannot be used
+}
+
+func surveyPack(f hostfs.File, size int64, m marker) *survey {
+	w := &walker{r: f, end: size, marker: m}
+	s := &survey{end: packHeaderSize, durable: packHeaderSize}
+	for off := int64(packHeaderSize); off < size && !s.footer; {
+		it := w.at(off)
+		off += it.size
+		s.add(&it)
+	}
+	s.end = max(s.end, s.durable)
+	return s
+}
+
+func (s *survey) add(it *item) {
+	switch {
+	case it.known && it.rec.kind == kindFooter:
+		// A footer is written when all before it is durable.
+		s.footer, s.durable = true, it.off
+		return
+	case it.known && it.rec.kind == kindChunk:
+		r := &it.rec
+		s.entries = append(s.entries, entry{id: r.digest, off: uint32(it.off), length: r.length, raw: r.raw})
+	case it.err == nil: // a mark
+		var d int64
+		if d, it.err = decodeMark(it.body, it.off); it.err == nil {
+			s.durable = max(s.durable, d)
+		}
+	}
+	it.body = nil
+	if it.err != nil {
+		s.bad = append(s.bad, *it)
+		return
+	}
+	s.end = it.off + it.size
+}
+
+// adopt takes in a pack that was not sealed, or whose footer is damaged. What
+// is wrong before the durable offset is damage. What is wrong after it was
+// never fsynced as far as the pack knows: a torn tail if nothing intact
+// follows, which is cut off, and otherwise a gap, since a power cut may keep a
+// later page and lose an earlier one. The last pack goes on if it is clean;
+// any other is sealed at the next Fsync.
+func (p *Packs) adopt(pk *pack, f hostfs.File, size int64, s *survey, last bool) error {
+	p.addPack(pk)
+	pk.end, pk.marked = s.end, s.durable
+	pk.flushed.Store(s.end)
+	pk.durable.Store(s.durable)
+	damaged := make(map[uint32]bool)
+	clean := pk.damaged.Load() == 0 && !s.footer
+	for _, it := range s.bad {
+		switch {
+		case it.off >= s.end:
+			continue
+		case it.off < s.durable:
+			damaged[uint32(it.off)] = true
+			pk.damaged.Add(1)
+			p.log.Error("damaged record", "pack", pk.path, "offset", it.off, "bytes", it.size, "err", it.err)
+		default:
+			pk.foot.gaps = append(pk.foot.gaps, extent{uint32(it.off), uint32(it.size)})
+			p.log.Warn("gap of bytes that were not fsynced", "pack", pk.path, "offset", it.off, "bytes", it.size, "err", it.err)
+		}
+		clean = false
+	}
+	gap := make(map[uint32]bool)
+	for _, g := range pk.foot.gaps {
+		gap[g.off] = true
+	}
+	for _, e := range s.entries {
+		if int64(e.off) < s.end && !gap[e.off] {
+			pk.foot.entries = append(pk.foot.entries, e)
+			p.admit(pk, &e, damaged[e.off])
+		}
+	}
+	if size > s.end {
+		p.log.Info("dropped the tail of a pack", "pack", pk.path, "offset", s.end, "bytes", size-s.end, "footer", s.footer)
+		if err := f.Truncate(s.end); err != nil {
+			return err
+		}
+	}
+	p.files.pin(pk.no, f)
+	if last && clean {
+		pk.state, p.w.open = packOpen, pk
+		return nil
+	}
+	pk.state = packFull
+	p.w.full = append(p.w.full, pk)
+	return nil
+}
