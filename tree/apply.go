@@ -40,11 +40,10 @@ func (t *Tree) apply(ctx context.Context, batch []Edit) (chunk.ID, error) {
 	}
 	var sparse []*node
 	for level := range old.level + 1 {
-		if err := ctx.Err(); err != nil {
-			return chunk.ID{}, err
-		}
-		r := recut{t: t, old: cursor{t: t, level: level}, new: packer{level: level}, edits: edits}
-		if err := r.run(ctx); err != nil {
+		r := recut{t: t, old: cursor{t: t, level: level}, new: newPacker(level), edits: edits}
+		err := r.run(ctx)
+		r.new.free()
+		if err != nil {
 			return chunk.ID{}, err
 		}
 		sparse = append(sparse, r.sparse...)
@@ -131,6 +130,7 @@ func overlay(node *node, edits []Edit) []Edit {
 // leaves, or the level above an old root.
 func (t *Tree) raise(ctx context.Context, below *node, puts []Edit) (chunk.ID, error) {
 	s := &stack{t: t}
+	defer s.free()
 	if below != nil {
 		s.base = below.level + 1
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync"
 )
 
 // Errors about what a caller wants to store.
@@ -33,6 +34,23 @@ type packer struct {
 }
 
 type bound struct{ key, val int } // ends in keys and vals
+
+// packers are reused for their buffers: growing them to the size of a node
+// would cost as much as all else that a small batch does.
+var packers = sync.Pool{New: func() any { return new(packer) }}
+
+func newPacker(level uint8) *packer {
+	p := packers.Get().(*packer)
+	p.level = level
+	p.reset()
+	return p
+}
+
+func (p *packer) free() { packers.Put(p) }
+
+func (p *packer) reset() {
+	p.keys, p.vals, p.bounds, p.weight = p.keys[:0], p.vals[:0], p.bounds[:0], 0
+}
 
 func (p *packer) empty() bool { return len(p.bounds) == 0 }
 
@@ -100,7 +118,7 @@ func (p *packer) take() []byte {
 		from = b.key
 	}
 	raw = append(raw, p.vals...)
-	p.keys, p.vals, p.bounds, p.weight = p.keys[:0], p.vals[:0], p.bounds[:0], 0
+	p.reset()
 	return raw
 }
 
@@ -121,7 +139,7 @@ func (s *stack) add(ctx context.Context, i int, key, value []byte) error {
 		if int(s.base)+i >= MaxLevels {
 			return fmt.Errorf("tree of more than %d levels: %w", MaxLevels, ErrTooLarge)
 		}
-		s.levels = append(s.levels, &packer{level: s.base + uint8(i)})
+		s.levels = append(s.levels, newPacker(s.base+uint8(i)))
 		s.made, s.last = append(s.made, 0), append(s.last, nil)
 	}
 	if !s.levels[i].add(key, value) {
@@ -139,6 +157,14 @@ func (s *stack) take(ctx context.Context, i int) error {
 	s.last[i] = n
 	s.record = n.record().append(s.record[:0])
 	return s.add(ctx, i+1, n.lastKey(), s.record)
+}
+
+// free ends the use of the stack, whatever came of it.
+func (s *stack) free() {
+	for _, p := range s.levels {
+		p.free()
+	}
+	s.levels = nil
 }
 
 // finish closes the open nodes and returns the root: the node of the lowest
@@ -162,6 +188,7 @@ func (s *stack) finish(ctx context.Context) (*node, error) {
 func Build(ctx context.Context, s Store, c *Cache, next func() (key, value []byte, ok bool)) (*Tree, error) {
 	t := Empty(s, c)
 	st := &stack{t: t}
+	defer st.free()
 	var prev []byte
 	for count := 0; ; count++ {
 		key, value, ok := next()

@@ -59,13 +59,14 @@ func Check(ctx context.Context, t *Tree) (Report, error) {
 	if root.level > 0 && root.n == 1 {
 		k.problem(root.id, int(root.level), corrupt(root.id, "a root with one child"))
 	}
-	k.walk(root, true)
+	k.walk(root)
 	return k.report, ctx.Err()
 }
 
 type checker struct {
 	ctx    context.Context
 	t      *Tree
+	path   []step // to the node being checked
 	report Report
 }
 
@@ -92,13 +93,16 @@ func (k *checker) read(id chunk.ID) (*node, error) {
 	return n, err
 }
 
-// walk checks a node and what is below it; last says that the node is the last
-// of its level.
-func (k *checker) walk(n *node, last bool) {
+// walk checks a node, which the path leads to, and what is below it.
+func (k *checker) walk(n *node) {
 	r := &k.report
 	r.Nodes++
 	r.NodeBytes += int64(len(n.raw))
 	r.Largest = max(r.Largest, len(n.raw))
+	last := true // of its level
+	for _, s := range k.path {
+		last = last && s.i == s.n.n-1
+	}
 	if err := n.checkBoundaries(last); err != nil {
 		k.problem(n.id, int(n.level), err)
 	}
@@ -106,14 +110,19 @@ func (k *checker) walk(n *node, last bool) {
 		r.Leaves++
 		return
 	}
+	k.path = append(k.path, step{n: n})
 	for i := range n.n {
 		if k.ctx.Err() != nil {
 			return
 		}
+		k.path[len(k.path)-1].i = i
 		rec := n.child(i)
 		child, err := k.read(rec.id)
 		if err == nil {
 			err = checkChild(n, i, rec, child)
+		}
+		if err == nil {
+			err = checkStart(k.path, child)
 		}
 		if err != nil {
 			if k.ctx.Err() == nil {
@@ -121,8 +130,9 @@ func (k *checker) walk(n *node, last bool) {
 			}
 			continue
 		}
-		k.walk(child, last && i == n.n-1)
+		k.walk(child)
 	}
+	k.path = k.path[:len(k.path)-1]
 }
 
 // checkBoundaries verifies that no entry but the last ends the node, and that

@@ -92,8 +92,7 @@ func (c *cursor) next(ctx context.Context) (bool, error) {
 // descend appends the child that the last step takes; after an error the path
 // must be sought anew.
 func (c *cursor) descend(ctx context.Context) error {
-	s := c.path[len(c.path)-1]
-	n, err := c.t.child(ctx, s.n, s.i)
+	n, err := c.t.below(ctx, c.path)
 	if err != nil {
 		c.path = c.path[:0]
 		return err

@@ -162,7 +162,7 @@ func (s *side) height() int {
 func (s *side) item() []byte { return s.top().n.value(s.top().i) }
 
 func (s *side) open(ctx context.Context) error {
-	n, err := s.t.child(ctx, s.top().n, s.top().i)
+	n, err := s.t.below(ctx, s.path)
 	if err != nil {
 		return err
 	}

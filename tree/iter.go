@@ -51,9 +51,6 @@ func (it *Iter) Err() error { return it.err }
 
 // advance moves to the next leaf and reports whether there is one.
 func (it *Iter) advance() (ok bool) {
-	if it.err = it.ctx.Err(); it.err != nil {
-		return false
-	}
 	if it.n == nil {
 		if it.c.t.root == emptyRoot {
 			return false

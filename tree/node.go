@@ -128,8 +128,9 @@ func (n *node) record() record {
 	return record{id: n.id, entries: n.entries, bytes: n.bytes}
 }
 
-// footprint is what the node costs a cache, in bytes.
-func (n *node) footprint() int64 { return int64(len(n.raw)) + 256 }
+// footprint is what the node costs a cache in bytes: the encoding, rounded up
+// as the allocator does, the struct and its slots.
+func (n *node) footprint() int64 { return int64(len(n.raw)+len(n.raw)/8) + 288 }
 
 // record is what an inner node holds of a child.
 type record struct {

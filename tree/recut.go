@@ -11,7 +11,7 @@ import (
 type recut struct {
 	t     *Tree
 	old   cursor
-	new   packer
+	new   *packer
 	edits []Edit // not applied yet
 	begun bool   // the first of them is a range that reaches past the node read last
 

@@ -101,6 +101,9 @@ func (t *Tree) Get(ctx context.Context, key []byte) (value []byte, ok bool, err 
 
 // node returns a decoded node from the cache or the store.
 func (t *Tree) node(ctx context.Context, id chunk.ID) (*node, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if n := t.cache.get(id); n != nil {
 		return n, nil
 	}
@@ -133,6 +136,17 @@ func (t *Tree) child(ctx context.Context, parent *node, i int) (*node, error) {
 	return n, nil
 }
 
+// below returns the child that the last step of a path takes, checked also
+// against what lies left of it.
+func (t *Tree) below(ctx context.Context, path []step) (*node, error) {
+	s := path[len(path)-1]
+	n, err := t.child(ctx, s.n, s.i)
+	if err != nil {
+		return nil, err
+	}
+	return n, checkStart(path, n)
+}
+
 func checkChild(parent *node, i int, r record, n *node) error {
 	switch {
 	case n.level != parent.level-1:
@@ -142,8 +156,21 @@ func checkChild(parent *node, i int, r record, n *node) error {
 			i, n.id, n.entries, n.bytes, r.entries, r.bytes)
 	case !sameKey(parent, i, n, n.n-1):
 		return corrupt(parent.id, "child %d, %v, ends with another key", i, n.id)
-	case i > 0 && compareKeys(parent, i-1, n, 0) >= 0:
-		return corrupt(parent.id, "child %d, %v, starts within its neighbour", i, n.id)
+	}
+	return nil
+}
+
+// checkStart verifies that n, reached by the path, begins after everything to
+// its left: after the entry before the one taken by the nearest ancestor that
+// did not take its first.
+func checkStart(path []step, n *node) error {
+	for up := len(path) - 1; up >= 0; up-- {
+		if s := path[up]; s.i > 0 {
+			if compareKeys(s.n, s.i-1, n, 0) >= 0 {
+				return corrupt(n.id, "it begins within its left neighbour below %v", s.n.id)
+			}
+			return nil
+		}
 	}
 	return nil
 }
@@ -176,6 +203,9 @@ func compareKeys(a *node, i int, b *node, j int) int {
 
 // put stores a new node and returns it decoded.
 func (t *Tree) put(ctx context.Context, raw []byte) (*node, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	id, err := t.store.Put(ctx, raw)
 	if err != nil {
 		return nil, fmt.Errorf("write tree node of level %d: %w", raw[3], err)

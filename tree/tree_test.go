@@ -134,30 +134,27 @@ var keySpaces = []keySpace{
 		copy(k[r.IntN(3)*(MaxKey-4)/2:], fmt.Sprintf("%04d", r.IntN(3000)))
 		return k
 	}},
-	{"never ending", func(r *rand.Rand) []byte { // hashes that keep nodes open
+	{"never ending", chosenKey("never ending")},
+	{"always ending", chosenKey("always ending")},
+	{"in step", chosenKey("in step")},
+}
+
+// chosenHashes are those that somebody would pick names for.
+var chosenHashes = map[string]func(h uint64) bool{
+	"never ending":  func(h uint64) bool { return h>>56 == 0xff },
+	"always ending": func(h uint64) bool { return h>>56 == 0 },
+	"in step":       func(h uint64) bool { return h>>60 == 3 },
+}
+
+func chosenKey(name string) func(r *rand.Rand) []byte {
+	return func(r *rand.Rand) []byte {
 		for {
 			k := fmt.Appendf(nil, "%06d", r.IntN(1000000))
-			if exponential(keyHash(0, k)) > 5<<16 {
+			if chosenHashes[name](keyHash(0, k)) {
 				return k
 			}
 		}
-	}},
-	{"always ending", func(r *rand.Rand) []byte { // hashes that end nodes at once
-		for {
-			k := fmt.Appendf(nil, "%06d", r.IntN(1000000))
-			if exponential(keyHash(0, k)) < 1<<10 {
-				return k
-			}
-		}
-	}},
-	{"in step", func(r *rand.Rand) []byte { // hashes that cut at one weight
-		for {
-			k := fmt.Appendf(nil, "%06d", r.IntN(1000000))
-			if e := exponential(keyHash(0, k)); e > 1<<13 && e < 1<<14 {
-				return k
-			}
-		}
-	}},
+	}
 }
 
 // randomBatch draws a batch of up to size edits over the keys of a space.
