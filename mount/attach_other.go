@@ -1,0 +1,25 @@
+//go:build !linux
+
+package mount
+
+// attachment does not exist where there is no attach.
+type attachment struct {
+	fd     int
+	notify *kernel
+}
+
+func attach(*Options) (*attachment, error) { return nil, errNotSupported }
+
+func (at *attachment) detach(bool) error { return errNotSupported }
+func (at *attachment) abort()            {}
+func (at *attachment) tune(*Options)     {}
+
+// Preflight finds out whether o can be mounted: here it cannot.
+func Preflight(Options) (string, error) { return "", errNotSupported }
+
+// ClearDead unmounts what a dead daemon left at mountPoint: here there is none.
+func ClearDead(string) (bool, error) { return false, nil }
+
+func describeUsers(string) string { return "some process" }
+
+func groupsOf(_ uint32, groups []uint32) []uint32 { return groups }

@@ -1,0 +1,122 @@
+package mount
+
+import (
+	"syscall"
+	"time"
+
+	"github.com/vfsd/vfsd/vfs"
+)
+
+// Entry is what a name leads to, as the kernel gets it. Attr.Ino 0 says that
+// the name is not there and that the kernel may remember so.
+type Entry struct {
+	Attr       vfs.Attr
+	EntryValid time.Duration
+	AttrValid  time.Duration
+}
+
+// give hands an inode to the kernel under a name in parent.
+func (s *Server) give(c *Call, parent vfs.Ino, a *vfs.Attr, out *Entry) {
+	s.inodes.introduce(a.Ino, parent)
+	*out = Entry{Attr: *a, EntryValid: s.entryValid(c, parent), AttrValid: Forever}
+}
+
+// Lookup answers LOOKUP.
+func (s *Server) Lookup(c *Call, parent vfs.Ino, name string, out *Entry) syscall.Errno {
+	a, err := s.fs.Lookup(&c.Op, parent, name)
+	if err == nil {
+		s.give(c, parent, &a, out)
+		return 0
+	}
+	if isNoEntry(err) {
+		if valid := s.negativeValid(c, parent); valid > 0 {
+			*out = Entry{EntryValid: valid}
+			return 0
+		}
+	}
+	return c.errno(OpLookup, parent, err)
+}
+
+// Forget answers FORGET and each item of BATCH_FORGET.
+func (s *Server) Forget(ino vfs.Ino, n uint64) {
+	s.counts[OpForget].Add(1)
+	s.inodes.forget(ino, n)
+}
+
+// made gives what an operation made, or says why it did not.
+func (s *Server) made(c *Call, op Opcode, parent vfs.Ino, a vfs.Attr, err error, out *Entry) syscall.Errno {
+	if err != nil {
+		return c.errno(op, parent, err)
+	}
+	s.give(c, parent, &a, out)
+	return 0
+}
+
+// Symlink answers SYMLINK.
+func (s *Server) Symlink(c *Call, parent vfs.Ino, name, target string, out *Entry) syscall.Errno {
+	if e := s.mayWrite(); e != 0 {
+		return e
+	}
+	a, err := s.fs.Symlink(&c.Op, parent, name, target)
+	return s.made(c, OpSymlink, parent, a, err, out)
+}
+
+// Mknod answers MKNOD; mode has the type bits, umask is the caller's or 0 when
+// the kernel has applied it.
+func (s *Server) Mknod(c *Call, parent vfs.Ino, name string, mode, rdev, umask uint32, out *Entry) syscall.Errno {
+	if e := s.mayWrite(); e != 0 {
+		return e
+	}
+	c.Umask = umask
+	a, err := s.fs.Mknod(&c.Op, parent, name, mode, rdev)
+	return s.made(c, OpMknod, parent, a, err, out)
+}
+
+// Mkdir answers MKDIR.
+func (s *Server) Mkdir(c *Call, parent vfs.Ino, name string, mode, umask uint32, out *Entry) syscall.Errno {
+	if e := s.mayWrite(); e != 0 {
+		return e
+	}
+	c.Umask = umask
+	a, err := s.fs.Mkdir(&c.Op, parent, name, mode)
+	return s.made(c, OpMkdir, parent, a, err, out)
+}
+
+// Link answers LINK.
+func (s *Server) Link(c *Call, ino, newParent vfs.Ino, newName string, out *Entry) syscall.Errno {
+	if e := s.mayWrite(); e != 0 {
+		return e
+	}
+	a, err := s.fs.Link(&c.Op, ino, newParent, newName)
+	return s.made(c, OpLink, newParent, a, err, out)
+}
+
+// Unlink answers UNLINK.
+func (s *Server) Unlink(c *Call, parent vfs.Ino, name string) syscall.Errno {
+	if e := s.mayWrite(); e != 0 {
+		return e
+	}
+	return c.errno(OpUnlink, parent, s.fs.Unlink(&c.Op, parent, name))
+}
+
+// Rmdir answers RMDIR.
+func (s *Server) Rmdir(c *Call, parent vfs.Ino, name string) syscall.Errno {
+	if e := s.mayWrite(); e != 0 {
+		return e
+	}
+	return c.errno(OpRmdir, parent, s.fs.Rmdir(&c.Op, parent, name))
+}
+
+// Rename answers RENAME and RENAME2.
+func (s *Server) Rename(c *Call, parent vfs.Ino, name string, newParent vfs.Ino, newName string, flags uint32) syscall.Errno {
+	if e := s.mayWrite(); e != 0 {
+		return e
+	}
+	return c.errno(OpRename, parent, s.fs.Rename(&c.Op, parent, name, newParent, newName, flags))
+}
+
+// Readlink answers READLINK.
+func (s *Server) Readlink(c *Call, ino vfs.Ino) (string, syscall.Errno) {
+	target, err := s.fs.Readlink(&c.Op, ino)
+	return target, c.errno(OpReadlink, ino, err)
+}

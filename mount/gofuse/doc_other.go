@@ -1,0 +1,4 @@
+//go:build !linux
+
+// Package gofuse serves a mount with github.com/hanwen/go-fuse/v2, on Linux.
+package gofuse

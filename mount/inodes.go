@@ -1,0 +1,175 @@
+package mount
+
+import (
+	"sync"
+
+	"github.com/vfsd/vfsd/vfs"
+)
+
+const inodeShards = 64
+
+// inodeTable counts how often each inode was handed to the kernel and not
+// forgotten yet, and keeps what must be remembered of the ones it holds. An
+// entry is small because a listing of a million names makes a million of them.
+type inodeTable struct {
+	fs     vfs.FS
+	shards [inodeShards]inodeShard
+}
+
+type inodeShard struct {
+	mu sync.Mutex
+	m  map[vfs.Ino]inodeState // guarded by mu
+}
+
+// inodeState is what the mount remembers of an inode that the kernel holds.
+type inodeState struct {
+	// lookups<<flagBits | flags
+	word uint64
+	// from is the directory by which the kernel last came to know the inode; 0
+	// once it is certain that the kernel has taken it in. Until then an
+	// invalidation could pass before what it is to invalidate arrives.
+	from vfs.Ino
+}
+
+const (
+	flagBits = 8
+	// flagSearch: flagOpen is known to be right.
+	flagSearch = 1 << 0
+	// flagOpen: everyone may search the directory.
+	flagOpen = 1 << 1
+	// flagGranted: entries below it were given to the kernel for ever.
+	flagGranted = 1 << 2
+)
+
+func (t *inodeTable) init(fs vfs.FS) {
+	t.fs = fs
+	for i := range t.shards {
+		t.shards[i].m = map[vfs.Ino]inodeState{}
+	}
+	// The kernel holds the root without ever looking it up.
+	t.shard(vfs.RootIno).m[vfs.RootIno] = inodeState{word: 1 << flagBits}
+	fs.Pin(vfs.RootIno)
+}
+
+func (t *inodeTable) shard(ino vfs.Ino) *inodeShard { return &t.shards[ino%inodeShards] }
+
+// introduce counts one more reference of the kernel's, got by a name in from.
+func (t *inodeTable) introduce(ino, from vfs.Ino) {
+	sh := t.shard(ino)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	st, held := sh.m[ino]
+	if !held {
+		// Under the shard's lock, so that the last Unpin of an inode just
+		// forgotten cannot come after the first Pin of its return.
+		t.fs.Pin(ino)
+	}
+	st.word += 1 << flagBits
+	st.from = from
+	sh.m[ino] = st
+}
+
+// forget takes n references back.
+func (t *inodeTable) forget(ino vfs.Ino, n uint64) {
+	if ino == vfs.RootIno {
+		return
+	}
+	sh := t.shard(ino)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	st, held := sh.m[ino]
+	if !held {
+		return
+	}
+	if n < st.word>>flagBits {
+		st.word -= n << flagBits
+		sh.m[ino] = st
+		return
+	}
+	delete(sh.m, ino)
+	t.fs.Unpin(ino)
+}
+
+func (t *inodeTable) held(ino vfs.Ino) bool {
+	sh := t.shard(ino)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	_, held := sh.m[ino]
+	return held
+}
+
+// settle reports whether the kernel holds ino, and the directory whose lock
+// proves that it has taken it in (0: known already). It counts on the caller
+// to get that proof.
+func (t *inodeTable) settle(ino vfs.Ino) (from vfs.Ino, held bool) {
+	sh := t.shard(ino)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	st, held := sh.m[ino]
+	if !held || st.from == 0 {
+		return 0, held
+	}
+	from, st.from = st.from, 0
+	sh.m[ino] = st
+	return from, true
+}
+
+// flags returns an inode's flags; none when the kernel does not hold it.
+func (t *inodeTable) flags(ino vfs.Ino) uint64 {
+	sh := t.shard(ino)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	return sh.m[ino].word & (1<<flagBits - 1)
+}
+
+// setFlags sets and clears flags and returns what they were.
+func (t *inodeTable) setFlags(ino vfs.Ino, set, clear uint64) (old uint64) {
+	sh := t.shard(ino)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	st, held := sh.m[ino]
+	if !held {
+		return 0
+	}
+	old = st.word & (1<<flagBits - 1)
+	st.word = st.word&^clear | set
+	sh.m[ino] = st
+	return old
+}
+
+// all returns every inode that the kernel holds.
+func (t *inodeTable) all() []vfs.Ino {
+	var inos []vfs.Ino
+	for i := range t.shards {
+		sh := &t.shards[i]
+		sh.mu.Lock()
+		for ino := range sh.m {
+			inos = append(inos, ino)
+		}
+		sh.mu.Unlock()
+	}
+	return inos
+}
+
+func (t *inodeTable) len() (n uint64) {
+	for i := range t.shards {
+		sh := &t.shards[i]
+		sh.mu.Lock()
+		n += uint64(len(sh.m))
+		sh.mu.Unlock()
+	}
+	return n
+}
+
+// drain forgets everything.
+func (t *inodeTable) drain() {
+	for i := range t.shards {
+		sh := &t.shards[i]
+		sh.mu.Lock()
+		for ino := range sh.m {
+			t.fs.Unpin(ino)
+		}
+		clear(sh.m)
+		sh.mu.Unlock()
+	}
+}

@@ -1,0 +1,318 @@
+// Package mount presents a vfs.FS as a mounted directory through FUSE.
+//
+//	import _ "github.com/vfsd/vfsd/mount/gofuse"
+//
+//	m, err := mount.Mount("", mount.Options{FS: fs, Origin: 1, MountPoint: "/mnt/w", Name: "w"})
+//	...
+//	err = m.Unmount() // or: err = m.Wait()
+//
+// # Who does what
+//
+// This package attaches the mount, owns the kernel's view of the tree and
+// writes every notification. A Server answers requests in terms of inode
+// numbers, errno and byte slices; a Driver reads requests from /dev/fuse,
+// translates them to calls of the Server and writes the replies. What a driver
+// or its library cannot do is declared in its Capabilities.
+//
+// # What the kernel caches
+//
+// vfsd is the only writer, so the kernel caches entries, negative entries,
+// attributes, pages, symlinks and listings without limit of time. Invariants:
+//
+//  1. A change that did not come through this mount is told to the kernel, for
+//     inodes the kernel holds, before the call that made it returns (notify.go).
+//  2. An entry is cached only below a directory that everyone whom the kernel
+//     lets into this mount may search, because the kernel walks cached entries
+//     without asking; a directory that stops being one has its entries expired
+//     (policy.go).
+//  3. An inode that the kernel holds is pinned in the FS, once (inodes.go).
+//  4. ENOSYS never reaches the kernel from an FS: it would switch the operation
+//     off for the life of the mount.
+//
+// The kernel is not asked for default_permissions: it would fetch attributes
+// before every operation. The FS decides, with the caller's credentials; the
+// supplementary groups, which FUSE does not carry, are read from /proc when a
+// decision needs them.
+//
+// Locks (fcntl, open file description, flock) stay with the kernel: one mount
+// a workspace a host, further mount points are bind mounts of it.
+//
+// # The daemon and its own mount
+//
+// A process that serves a mount must never wait for it: nothing here stats,
+// opens or lists a mount point of its own. Mounts honour neither set-id bits
+// nor devices unless Options.Suid and Options.Dev say so, whoever mounts, root
+// included.
+//
+// # Locks
+//
+// In this order: an inode shard's lock, then the FS's. The handle table's lock
+// and the policy's are leaves. No lock of this package is held while the
+// kernel is notified or a request's reply is awaited.
+package mount
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"sort"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/vfsd/vfsd/vfs"
+)
+
+// DefaultDriver is the driver that Mount takes when none is named.
+const DefaultDriver = "go-fuse"
+
+// maxRequest is the most bytes one READ or WRITE carries on Linux.
+const maxRequest = 1 << 20
+
+// Options say what to mount, where and how.
+type Options struct {
+	FS     vfs.FS
+	Origin vfs.Origin // this mount's own, so that its changes do not come back
+	// MountPoint is an existing empty directory.
+	MountPoint string
+	// Name is the workspace's, shown in /proc/mounts as vfsd#NAME.
+	Name string
+	// AllowOther lets other users in; the FS's permission checks rule.
+	AllowOther bool
+	ReadOnly   bool
+	// Suid and Dev make set-id bits and device nodes count. Root only.
+	Suid, Dev bool
+	// NoFlush says that the handles' Flush has nothing to do, so that close(2)
+	// need not ask.
+	NoFlush bool
+	// MaxRequest is the most bytes one read or write request carries; 0 means
+	// 1 MiB. A driver may take less.
+	MaxRequest int
+	Debug      bool         // log every request
+	Log        *slog.Logger // nil means slog.Default
+}
+
+// Mounted is a mount that is being served.
+type Mounted interface {
+	// Wait returns when the mount is gone: nil after an unmount, whoever did
+	// it, else what ended it. The FS's handles and pins are released by then.
+	Wait() error
+	// Unmount detaches the mount and waits for its end. While it is in use the
+	// error is EBUSY and names the processes.
+	Unmount() error
+	// Abort ends the mount at once: whoever uses it gets ENOTCONN. It is for
+	// shutdown and for tests; requests in flight are answered by nobody.
+	Abort()
+	Stats() Stats
+	Capabilities() Capabilities
+}
+
+// Stats counts what happened since the mount began.
+type Stats struct {
+	Requests      map[string]uint64 // by opcode, as "LOOKUP"; zeroes left out
+	Notifications uint64            // sent to the kernel
+	Inodes        uint64            // that the kernel holds
+	Handles       uint64            // open files and directories
+}
+
+// Capabilities say what a driver passes on. What it lacks, the kernel answers
+// by itself: EINVAL, EOPNOTSUPP or a slower way.
+type Capabilities struct {
+	RenameFlags    bool // renameat2 with NOREPLACE, EXCHANGE, WHITEOUT
+	Seek           bool // SEEK_DATA and SEEK_HOLE; else the whole file is data
+	CopyRange      bool // copy_file_range; else the kernel reads and writes
+	ReadDirPlus    bool // attributes with listings
+	Tmpfile        bool // O_TMPFILE
+	Statx          bool // the birth time
+	Umask          bool // the caller's umask; else default ACLs meet a masked mode
+	AtomicTruncate bool // O_TRUNC as part of open
+	ZeroRange      bool // fallocate's ZERO_RANGE
+	Passthrough    bool // reads and writes that bypass the daemon
+	// SubsecondBefore1970 is whether times before 1970 keep their fraction.
+	SubsecondBefore1970 bool
+	MaxRequest          int // bytes
+}
+
+// Conn is an attached FUSE connection, as a Driver gets it.
+type Conn struct {
+	// FD is an open /dev/fuse; the driver owns it.
+	FD         int
+	MountPoint string // for messages only; must not be touched
+	MaxRequest int    // bytes, at most the driver's own limit
+	Debug      bool
+	Log        *slog.Logger
+}
+
+// Driver is a FUSE library behind the request loop.
+type Driver interface {
+	Name() string
+	Capabilities() Capabilities
+	// Serve answers the kernel's INIT, calls ready, then answers requests with
+	// s until the connection ends. It returns when no request is in flight any
+	// more: nil for an unmount. It closes c.FD in every case.
+	Serve(c Conn, s *Server, ready func()) error
+}
+
+var (
+	driversMu sync.Mutex
+	drivers   = map[string]Driver{} // guarded by driversMu
+)
+
+// Register makes a driver known by its name; packages of drivers call it from
+// init.
+func Register(d Driver) {
+	driversMu.Lock()
+	defer driversMu.Unlock()
+	drivers[d.Name()] = d
+}
+
+// Drivers returns the names of the drivers that are linked in, sorted.
+func Drivers() []string {
+	driversMu.Lock()
+	defer driversMu.Unlock()
+	var names []string
+	for name := range drivers {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
+}
+
+func driver(name string) (Driver, error) {
+	if name == "" {
+		name = DefaultDriver
+	}
+	driversMu.Lock()
+	d := drivers[name]
+	driversMu.Unlock()
+	if d == nil {
+		return nil, fmt.Errorf("mount: no driver %q: there is %s", name, strings.Join(Drivers(), ", "))
+	}
+	return d, nil
+}
+
+// errNotSupported is the answer of a platform without an attach of its own.
+var errNotSupported = errors.New("mount: not supported on this platform")
+
+// Mount attaches o.FS at o.MountPoint and serves it with the named driver
+// ("" for the default) until it is unmounted. The mount is usable when it
+// returns. An error is one line and says what to do about it.
+func Mount(driverName string, o Options) (Mounted, error) {
+	d, err := driver(driverName)
+	if err != nil {
+		return nil, err
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	limit := d.Capabilities().MaxRequest
+	if o.MaxRequest <= 0 || o.MaxRequest > limit {
+		o.MaxRequest = limit
+	}
+	if o.MountPoint, err = Preflight(o); err != nil {
+		return nil, err
+	}
+	at, err := attach(&o)
+	if err != nil {
+		return nil, err
+	}
+	return serve(d, &o, at)
+}
+
+// mounted is one mount and the goroutine that serves it.
+type mounted struct {
+	o    *Options
+	s    *Server
+	d    Driver
+	at   *attachment
+	done chan struct{} // closed after err is set
+	err  error
+}
+
+func serve(d Driver, o *Options, at *attachment) (Mounted, error) {
+	m := &mounted{o: o, d: d, at: at, s: newServer(o, at.notify), done: make(chan struct{})}
+	ready := make(chan struct{})
+	c := Conn{FD: at.fd, MountPoint: o.MountPoint, MaxRequest: o.MaxRequest, Debug: o.Debug, Log: o.Log}
+	owned.add(o.MountPoint)
+	go func() {
+		err := d.Serve(c, m.s, sync.OnceFunc(func() { m.s.start(); close(ready) }))
+		at.notify.close()
+		m.s.stop()
+		owned.remove(o.MountPoint)
+		m.err = err
+		close(m.done)
+	}()
+	select {
+	case <-ready:
+		at.tune(o)
+		return m, nil
+	case <-m.done:
+		at.detach(true)
+		if m.err == nil {
+			m.err = syscall.ENOTCONN
+		}
+		return nil, fmt.Errorf("mount %s: the kernel did not begin: %w", o.MountPoint, m.err)
+	}
+}
+
+func (m *mounted) Wait() error {
+	<-m.done
+	return m.err
+}
+
+func (m *mounted) Unmount() error {
+	select {
+	case <-m.done:
+		return m.err
+	default:
+	}
+	if err := m.at.detach(false); err != nil {
+		if errors.Is(err, syscall.EBUSY) {
+			return fmt.Errorf("unmount %s: %w: in use by %s", m.o.MountPoint, syscall.EBUSY, describeUsers(m.o.MountPoint))
+		}
+		return fmt.Errorf("unmount %s: %w", m.o.MountPoint, err)
+	}
+	return m.Wait()
+}
+
+func (m *mounted) Abort() {
+	m.at.abort()
+	m.at.detach(true)
+}
+
+func (m *mounted) Stats() Stats { return m.s.Stats() }
+
+func (m *mounted) Capabilities() Capabilities { return m.d.Capabilities() }
+
+// ownedMounts are the mount points that this process serves, which it must
+// not touch.
+type ownedMounts struct {
+	mu    sync.Mutex
+	paths map[string]bool // guarded by mu
+}
+
+var owned = ownedMounts{paths: map[string]bool{}}
+
+func (w *ownedMounts) add(path string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.paths[path] = true
+}
+
+func (w *ownedMounts) remove(path string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.paths, path)
+}
+
+// holding returns the mount point of ours that path is at or below.
+func (w *ownedMounts) holding(path string) (string, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for own := range w.paths {
+		if path == own || strings.HasPrefix(path, own+"/") {
+			return own, true
+		}
+	}
+	return "", false
+}

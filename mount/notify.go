@@ -1,0 +1,201 @@
+package mount
+
+import (
+	"time"
+
+	"github.com/vfsd/vfsd/vfs"
+)
+
+// patience is how long the maker of a change waits for the kernel to take an
+// invalidation in. The kernel takes some only when the requests in flight in a
+// directory or on a page are answered. Those wait for each other in one case:
+// two mounts of one FS in this process, a request in each that changes the
+// same directory, each announced to the other's kernel. Then the makers go on
+// after this time, and the invalidations arrive when the requests have ended.
+const patience = 2 * time.Second
+
+var _ vfs.Watcher = (*Server)(nil)
+
+// Origin implements vfs.Watcher.
+func (s *Server) Origin() vfs.Origin { return s.origin }
+
+// Changed implements vfs.Watcher: it returns when the kernel has forgotten
+// what is not true any more.
+func (s *Server) Changed(cs []vfs.Change) {
+	p := s.plan(cs)
+	if p.waits() {
+		done := make(chan struct{})
+		if !s.background.run(func() { defer close(done); s.carryOut(p) }) {
+			return
+		}
+		timer := time.NewTimer(patience)
+		defer timer.Stop()
+		select {
+		case <-done:
+		case <-timer.C:
+			s.log.Warn("the kernel has not taken an invalidation in yet", "after", patience, "changes", len(cs))
+		}
+		return
+	}
+	s.carryOut(p)
+}
+
+// plan is what the kernel is to be told.
+type plan struct {
+	// barriers are directories through which the kernel is coming to know an
+	// inode of the plan: an operation in flight there could bring what is to
+	// be forgotten after it was forgotten.
+	barriers map[vfs.Ino]bool
+	entries  []entry
+	inodes   map[vfs.Ino]span
+	epoch    bool
+}
+
+type entry struct {
+	parent vfs.Ino
+	name   string
+}
+
+// span is a range of cached pages, [off, end): off < 0 is none, end < 0 is
+// without end.
+type span struct{ off, end int64 }
+
+var (
+	noPages  = span{-1, 0}
+	allPages = span{0, -1}
+)
+
+func (a span) union(b span) span {
+	switch {
+	case a.off < 0:
+		return b
+	case b.off < 0:
+		return a
+	}
+	out := span{min(a.off, b.off), max(a.end, b.end)}
+	if a.end < 0 || b.end < 0 {
+		out.end = -1
+	}
+	return out
+}
+
+// waits reports whether carrying p out may wait for requests in flight.
+func (p *plan) waits() bool {
+	if len(p.barriers) > 0 || len(p.entries) > 0 {
+		return true
+	}
+	for _, pages := range p.inodes {
+		if pages.off >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// add plans for ino if the kernel holds it.
+func (p *plan) add(s *Server, ino vfs.Ino, pages span) {
+	if old, planned := p.inodes[ino]; planned {
+		p.inodes[ino] = old.union(pages)
+		return
+	}
+	from, held := s.inodes.settle(ino)
+	if !held {
+		return
+	}
+	if from != 0 {
+		p.barriers[from] = true
+	}
+	p.inodes[ino] = pages
+}
+
+func (s *Server) plan(cs []vfs.Change) *plan {
+	p := &plan{barriers: map[vfs.Ino]bool{}, inodes: map[vfs.Ino]span{}}
+	for i := range cs {
+		switch c := &cs[i]; c.Kind {
+		case vfs.ChangeEntry:
+			if s.inodes.held(c.Parent) {
+				p.entries = append(p.entries, entry{c.Parent, c.Name})
+				p.add(s, c.Parent, allPages) // the listing
+			}
+			p.add(s, c.Ino, noPages)
+		case vfs.ChangeAttr:
+			p.add(s, c.Ino, noPages)
+			s.rightsMayHaveChanged(c.Ino)
+		case vfs.ChangeData:
+			end := c.Off + c.Len
+			if c.Len < 0 || end < 0 {
+				end = -1
+			}
+			p.add(s, c.Ino, span{c.Off, end})
+		case vfs.ChangeAll:
+			s.planAll(p)
+		}
+	}
+	return p
+}
+
+func (s *Server) planAll(p *plan) {
+	p.epoch = true
+	inos := s.inodes.all()
+	for _, ino := range inos {
+		p.add(s, ino, allPages)
+	}
+	if s.kernel.epochs.Load() {
+		return
+	}
+	s.background.run(func() {
+		for _, ino := range inos {
+			s.expireEntries(ino)
+		}
+	})
+}
+
+func (s *Server) carryOut(p *plan) {
+	if p.epoch {
+		s.note(s.kernel.incEpoch())
+	}
+	for dir := range p.barriers {
+		s.note(s.kernel.barrier(dir))
+	}
+	// Entries before listings: telling of an entry waits until no listing of
+	// the directory is under way, which could bring the old one back.
+	for _, e := range p.entries {
+		s.note(s.kernel.invalEntry(e.parent, e.name))
+	}
+	for ino, pages := range p.inodes {
+		n := int64(0)
+		if pages.end >= 0 {
+			n = pages.end - pages.off
+		}
+		s.note(s.kernel.invalInode(ino, pages.off, n))
+	}
+}
+
+// note logs a notification that the kernel refused; it is a fault of this
+// package or of the kernel.
+func (s *Server) note(err error) {
+	if err != nil {
+		s.log.Error("notification refused", "err", err)
+	}
+}
+
+// expireEntries tells the kernel of every present name in dir, one by one:
+// the way without epochs.
+func (s *Server) expireEntries(dir vfs.Ino) {
+	op := &vfs.Op{Origin: s.origin}
+	h, err := s.fs.OpenDir(op, dir)
+	if err != nil {
+		return // no directory, or one that is gone
+	}
+	defer h.Release(op)
+	var names []string
+	if err := h.ReadDir(op, 0, false, func(e *vfs.DirEntry) bool {
+		names = append(names, e.Name)
+		return true
+	}); err != nil {
+		s.log.Error("listing a directory to expire its entries", "ino", uint64(dir), "err", err)
+	}
+	for _, name := range names {
+		s.note(s.kernel.invalEntry(dir, name))
+	}
+}

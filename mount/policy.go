@@ -1,0 +1,118 @@
+package mount
+
+import (
+	"errors"
+	"syscall"
+	"time"
+
+	"github.com/vfsd/vfsd/vfs"
+)
+
+// negativeWithoutEpochs bounds negative entries where the kernel cannot expire
+// everything at once: after a ChangeAll nobody knows their names.
+const negativeWithoutEpochs = time.Second
+
+// entryValid returns how long the kernel may keep an entry in dir.
+func (s *Server) entryValid(c *Call, dir vfs.Ino) time.Duration {
+	if !s.others {
+		return Forever
+	}
+	// Granted is set before the rights are looked at, so that a change of
+	// rights finds either the grant to revoke or the lookup still to be decided.
+	flags := s.inodes.setFlags(dir, flagGranted, 0)
+	if flags&flagSearch == 0 {
+		flags = s.decideSearch(&c.Op, dir)
+	}
+	if flags&flagOpen == 0 {
+		return 0
+	}
+	return Forever
+}
+
+// negativeValid returns how long the kernel may remember that a name in dir is
+// not there.
+func (s *Server) negativeValid(c *Call, dir vfs.Ino) time.Duration {
+	d := s.entryValid(c, dir)
+	if !s.kernel.epochs.Load() {
+		d = min(d, negativeWithoutEpochs)
+	}
+	return d
+}
+
+// decideSearch finds out who may search dir and keeps the answer in its flags.
+func (s *Server) decideSearch(op *vfs.Op, dir vfs.Ino) (flags uint64) {
+	s.policyMu.Lock()
+	gen := s.policyGen
+	s.policyMu.Unlock()
+	flags = flagSearch
+	if s.allMaySearch(op, dir) {
+		flags |= flagOpen
+	}
+	s.policyMu.Lock()
+	defer s.policyMu.Unlock()
+	if gen == s.policyGen {
+		s.inodes.setFlags(dir, flags, flagOpen)
+	}
+	return flags
+}
+
+// allMaySearch reports whether everyone whom the kernel lets in may search
+// dir. Without allow_other only the mount's own user gets in.
+func (s *Server) allMaySearch(op *vfs.Op, dir vfs.Ino) bool {
+	a, err := s.fs.Getattr(op, dir)
+	if err != nil {
+		return false
+	}
+	if a.UID == s.owner.UID && a.Mode&0o100 != 0 {
+		return true
+	}
+	if a.Mode&0o111 != 0o111 {
+		return false
+	}
+	// An ACL may shut out one whom the mode lets in.
+	_, err = s.fs.Getxattr(op, dir, vfs.XattrACLAccess)
+	return errors.Is(err, syscall.ENODATA) || errors.Is(err, syscall.EOPNOTSUPP)
+}
+
+// rightsChanged is called when mode, owner or ACL of ino changed through this
+// mount, before the reply. It revokes entries that must not be walked blindly
+// any more.
+func (s *Server) rightsChanged(op *vfs.Op, ino vfs.Ino) {
+	if s.undecided(ino)&flagGranted != 0 {
+		s.recheck(op, ino)
+	}
+}
+
+// rightsMayHaveChanged is the same for attributes that changed elsewhere. A
+// Watcher must not call the FS, so looking at them is left to the background.
+func (s *Server) rightsMayHaveChanged(ino vfs.Ino) {
+	if s.undecided(ino)&flagGranted == 0 {
+		return
+	}
+	s.background.run(func() { s.recheck(&vfs.Op{Origin: s.origin}, ino) })
+}
+
+// undecided forgets who may search ino and returns the flags it had.
+func (s *Server) undecided(ino vfs.Ino) (old uint64) {
+	if !s.others {
+		return 0
+	}
+	s.policyMu.Lock()
+	defer s.policyMu.Unlock()
+	s.policyGen++
+	return s.inodes.setFlags(ino, 0, flagSearch)
+}
+
+func (s *Server) recheck(op *vfs.Op, dir vfs.Ino) {
+	if s.decideSearch(op, dir)&flagOpen != 0 {
+		return
+	}
+	s.inodes.setFlags(dir, 0, flagGranted)
+	if s.kernel.epochs.Load() {
+		s.note(s.kernel.incEpoch())
+		return
+	}
+	// The kernel holds the directory's lock until a chmod is answered, and
+	// telling of an entry needs that lock.
+	s.background.run(func() { s.expireEntries(dir) })
+}

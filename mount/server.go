@@ -1,0 +1,285 @@
+package mount
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/vfsd/vfsd/vfs"
+)
+
+// Forever is the validity of what the kernel may cache without limit. It is a
+// thousand million seconds: far beyond any uptime, far from any overflow.
+const Forever = 1_000_000_000 * time.Second
+
+// Opcode is a FUSE request's number on the wire.
+type Opcode uint32
+
+// The opcodes that this package counts or answers.
+const (
+	OpLookup      Opcode = 1
+	OpForget      Opcode = 2
+	OpGetattr     Opcode = 3
+	OpSetattr     Opcode = 4
+	OpReadlink    Opcode = 5
+	OpSymlink     Opcode = 6
+	OpMknod       Opcode = 8
+	OpMkdir       Opcode = 9
+	OpUnlink      Opcode = 10
+	OpRmdir       Opcode = 11
+	OpRename      Opcode = 12
+	OpLink        Opcode = 13
+	OpOpen        Opcode = 14
+	OpRead        Opcode = 15
+	OpWrite       Opcode = 16
+	OpStatfs      Opcode = 17
+	OpRelease     Opcode = 18
+	OpFsync       Opcode = 20
+	OpSetxattr    Opcode = 21
+	OpGetxattr    Opcode = 22
+	OpListxattr   Opcode = 23
+	OpRemovexattr Opcode = 24
+	OpFlush       Opcode = 25
+	OpOpendir     Opcode = 27
+	OpReaddir     Opcode = 28
+	OpReleasedir  Opcode = 29
+	OpFsyncdir    Opcode = 30
+	OpAccess      Opcode = 34
+	OpCreate      Opcode = 35
+	OpIoctl       Opcode = 39
+	OpFallocate   Opcode = 43
+	OpReaddirplus Opcode = 44
+	OpLseek       Opcode = 46
+	OpCopyRange   Opcode = 47
+	OpTmpfile     Opcode = 51
+	OpStatx       Opcode = 52
+
+	opCount = 64
+)
+
+var opNames = [opCount]string{
+	OpLookup: "LOOKUP", OpForget: "FORGET", OpGetattr: "GETATTR", OpSetattr: "SETATTR",
+	OpReadlink: "READLINK", OpSymlink: "SYMLINK", OpMknod: "MKNOD", OpMkdir: "MKDIR",
+	OpUnlink: "UNLINK", OpRmdir: "RMDIR", OpRename: "RENAME", OpLink: "LINK", OpOpen: "OPEN",
+	OpRead: "READ", OpWrite: "WRITE", OpStatfs: "STATFS", OpRelease: "RELEASE", OpFsync: "FSYNC",
+	OpSetxattr: "SETXATTR", OpGetxattr: "GETXATTR", OpListxattr: "LISTXATTR",
+	OpRemovexattr: "REMOVEXATTR", OpFlush: "FLUSH", OpOpendir: "OPENDIR", OpReaddir: "READDIR",
+	OpReleasedir: "RELEASEDIR", OpFsyncdir: "FSYNCDIR", OpAccess: "ACCESS", OpCreate: "CREATE",
+	OpIoctl: "IOCTL", OpFallocate: "FALLOCATE", OpReaddirplus: "READDIRPLUS", OpLseek: "LSEEK",
+	OpCopyRange: "COPY_FILE_RANGE", OpTmpfile: "TMPFILE", OpStatx: "STATX",
+}
+
+// Server answers the requests of one mount. Drivers call its methods, from as
+// many goroutines as they like; each request is a Call.
+type Server struct {
+	fs       vfs.FS
+	origin   vfs.Origin
+	log      *slog.Logger
+	readOnly bool
+	noFlush  bool
+	// others is whether users besides owner get in, or owner is not root: then
+	// not every directory's entries may be cached.
+	others bool
+	owner  vfs.Cred
+
+	kernel  *kernel
+	inodes  inodeTable
+	files   handleTable[*openFile]
+	dirs    handleTable[*openDir]
+	calls   sync.Pool
+	counts  [opCount]atomic.Uint64
+	unwatch func()
+
+	policyMu  sync.Mutex
+	policyGen uint64 // raised by every change of rights; guarded by policyMu
+
+	background background
+}
+
+func newServer(o *Options, k *kernel) *Server {
+	s := &Server{
+		fs: o.FS, origin: o.Origin, log: o.Log, readOnly: o.ReadOnly, noFlush: o.NoFlush, kernel: k,
+		owner: vfs.Cred{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid())},
+	}
+	s.others = o.AllowOther || s.owner.UID != 0
+	if o.AllowOther {
+		s.owner.UID = nobody
+	}
+	s.inodes.init(o.FS)
+	s.calls.New = func() any { return newCall(s) }
+	return s
+}
+
+// nobody owns nothing: the owner's bits decide nothing when all users come.
+const nobody = 1<<32 - 1
+
+// start is called once, when the kernel has begun to send requests.
+func (s *Server) start() {
+	s.kernel.probe()
+	s.unwatch = s.fs.Watch(s)
+}
+
+// stop is called once, when no request is in flight any more and none will
+// come: it gives back what the kernel never will.
+func (s *Server) stop() {
+	if s.unwatch != nil {
+		s.unwatch()
+	}
+	s.background.finish()
+	op := &vfs.Op{Origin: s.origin}
+	for _, f := range s.files.drain() {
+		f.release(op)
+	}
+	for _, d := range s.dirs.drain() {
+		d.h.Release(op)
+	}
+	s.inodes.drain()
+}
+
+// Stats counts what happened so far.
+func (s *Server) Stats() Stats {
+	st := Stats{
+		Requests:      map[string]uint64{},
+		Notifications: s.kernel.sent.Load(),
+		Inodes:        s.inodes.len(),
+		Handles:       s.files.len() + s.dirs.len(),
+	}
+	for op := range s.counts {
+		if n := s.counts[op].Load(); n > 0 {
+			st.Requests[opNames[op]] = n
+		}
+	}
+	return st
+}
+
+// Call is one request: who asks, and until when. It is its own context, which
+// ends with EINTR when the kernel interrupts the request.
+type Call struct {
+	vfs.Op
+	s           *Server
+	cancel      <-chan struct{}
+	groups      []uint32
+	groupsKnown bool
+}
+
+var _ context.Context = (*Call)(nil)
+
+func newCall(s *Server) *Call {
+	c := &Call{s: s}
+	c.Op.Ctx = c
+	c.Op.Origin = s.origin
+	c.Op.Cred.Groups = c.supplementary
+	return c
+}
+
+// Begin counts a request and returns its Call, which End takes back. cancel is
+// closed when the kernel interrupts the request; nil never is.
+func (s *Server) Begin(op Opcode, uid, gid, pid uint32, cancel <-chan struct{}) *Call {
+	s.counts[op].Add(1)
+	c := s.calls.Get().(*Call)
+	c.UID, c.GID, c.PID, c.Umask = uid, gid, pid, 0
+	c.cancel, c.groupsKnown = cancel, false
+	return c
+}
+
+// End gives the Call back; it must not be used any more.
+func (c *Call) End() { c.s.calls.Put(c) }
+
+func (c *Call) supplementary() []uint32 {
+	if !c.groupsKnown {
+		c.groups, c.groupsKnown = groupsOf(c.PID, c.groups[:0]), true
+	}
+	return c.groups
+}
+
+// Deadline implements context.Context: there is none.
+func (c *Call) Deadline() (time.Time, bool) { return time.Time{}, false }
+
+// Done implements context.Context.
+func (c *Call) Done() <-chan struct{} { return c.cancel }
+
+// Err implements context.Context.
+func (c *Call) Err() error {
+	select {
+	case <-c.cancel:
+		return context.Canceled
+	default:
+		return nil
+	}
+}
+
+// Value implements context.Context: there is none.
+func (c *Call) Value(any) any { return nil }
+
+// asRoot runs f with the privileges of the daemon itself.
+func (c *Call) asRoot(f func()) {
+	uid := c.UID
+	c.UID = 0
+	f()
+	c.UID = uid
+}
+
+// errno maps what the FS said to what the kernel may hear, and logs what only
+// an operator can mend.
+func (c *Call) errno(op Opcode, ino vfs.Ino, err error) syscall.Errno {
+	if err == nil {
+		return 0
+	}
+	e, plain := err.(syscall.Errno)
+	if !plain {
+		e = vfs.ToErrno(err)
+	}
+	if e == syscall.ENOSYS {
+		e = syscall.EOPNOTSUPP
+	}
+	if e == syscall.EIO || errors.Is(err, vfs.ErrCorrupt) {
+		c.s.log.Error("request failed", "op", opNames[op], "ino", uint64(ino), "err", err)
+	}
+	return e
+}
+
+// mayWrite refuses changes of a read-only mount. The kernel does too, unless
+// somebody remounts it.
+func (s *Server) mayWrite() syscall.Errno {
+	if s.readOnly {
+		return syscall.EROFS
+	}
+	return 0
+}
+
+// background is work outside of any request. The zero value is ready.
+type background struct {
+	mu     sync.Mutex
+	closed bool // guarded by mu
+	wg     sync.WaitGroup
+}
+
+// run starts f, unless the mount has ended: then there is nothing left to do.
+func (b *background) run(f func()) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.closed {
+		b.wg.Go(f)
+	}
+	return !b.closed
+}
+
+// finish waits for what was started and lets nothing more begin.
+func (b *background) finish() {
+	b.mu.Lock()
+	b.closed = true
+	b.mu.Unlock()
+	b.wg.Wait()
+}
+
+// Recovered turns a panic under a request into an errno; drivers call it from
+// the deferred function that recovered r.
+func (s *Server) Recovered(r any, stack []byte) syscall.Errno {
+	s.log.Error("panic in a request", "panic", r, "stack", string(stack))
+	return syscall.EIO
+}
