@@ -1,0 +1,458 @@
+package workspace
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/vfsd/vfsd/chunk"
+	"github.com/vfsd/vfsd/internal/hostfs"
+	"github.com/vfsd/vfsd/tree"
+	"github.com/vfsd/vfsd/vfs"
+)
+
+// The data directory:
+//
+//	format                    "vfsd data directory\nversion 1\n"
+//	lock                      flocked by the process that uses it; its pid
+//	chunks/                   one chunk store for all workspaces
+//	workspaces/NAME/head
+//	workspaces/NAME/journal/EPOCH/
+//	workspaces/NAME/staging/EPOCH-SEQUENCE
+const (
+	formatName   = "format"
+	formatPrefix = "vfsd data directory\nversion "
+	formatNow    = 1
+	lockName     = "lock"
+	chunksName   = "chunks"
+	wsName       = "workspaces"
+)
+
+// Errors that a caller may want to tell apart.
+var (
+	ErrNotDataDir = errors.New("not a vfsd data directory")
+	ErrInUse      = errors.New("in use by another vfsd")
+	ErrNoSuch     = errors.New("no such workspace")
+	ErrExists     = errors.New("it exists already")
+	ErrBadName    = errors.New("a name has 1 to 64 letters, digits, dots, dashes and underscores, and begins with a letter or digit")
+)
+
+// Options say where a data directory is and how to keep it. Only Dir is
+// required.
+type Options struct {
+	FS    hostfs.FS // the host's files; nil is hostfs.OS
+	Dir   string
+	Log   *slog.Logger // nil discards
+	Cache int64        // bytes of tree nodes and of chunks to keep in memory, each; 0 is 64 MiB
+}
+
+// DataDir is an open data directory: a chunk store and workspaces. It is safe
+// for concurrent use.
+type DataDir struct {
+	fsys   hostfs.FS
+	dir    string
+	log    *slog.Logger
+	lock   hostfs.File
+	chunks *chunk.Packs
+	cache  *tree.Cache
+
+	gcMu sync.Mutex // one garbage collection at a time; before mu
+
+	reclaimMu sync.Mutex // before gcMu
+	reclaimed time.Time  // when it last found nothing; guarded by reclaimMu
+
+	mu   sync.Mutex
+	open map[string]*Workspace // guarded by mu
+	done bool                  // guarded by mu
+}
+
+// OpenDataDir opens a data directory, or makes one where nothing or an empty
+// directory is. The errors are one line each and name the way out: ErrInUse
+// with the pid of the other, ErrNotDataDir, ErrNewer, or what the host says.
+func OpenDataDir(ctx context.Context, o Options) (*DataDir, error) {
+	if o.FS == nil {
+		o.FS = hostfs.OS{}
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Cache == 0 {
+		o.Cache = 64 << 20
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	d := &DataDir{fsys: o.FS, dir: dir, log: o.Log, cache: tree.NewCache(o.Cache), open: map[string]*Workspace{}}
+	if err := d.prepare(); err != nil {
+		d.unlock()
+		return nil, fmt.Errorf("data directory %s: %w", dir, err)
+	}
+	d.chunks, err = chunk.Open(ctx, chunk.Options{
+		FS: o.FS, Dir: filepath.Join(dir, chunksName), CacheBytes: o.Cache, Compress: true, Log: o.Log,
+	})
+	if err != nil {
+		d.unlock()
+		return nil, fmt.Errorf("data directory %s: %w", dir, err)
+	}
+	return d, nil
+}
+
+// prepare makes the directory ours: format, lock, sub-directories.
+func (d *DataDir) prepare() error {
+	if err := d.fsys.MkdirAll(d.dir, 0o700); err != nil {
+		return err
+	}
+	if err := CheckFormat(d.fsys, d.dir); err != nil {
+		return err
+	}
+	if err := d.takeLock(); err != nil {
+		return err
+	}
+	// Looked at again under the lock: two may have found it empty.
+	if _, err := d.fsys.Stat(filepath.Join(d.dir, formatName)); errors.Is(err, fs.ErrNotExist) {
+		content := formatPrefix + strconv.Itoa(formatNow) + "\n"
+		if err := replaceFile(d.fsys, filepath.Join(d.dir, formatName), []byte(content)); err != nil {
+			return err
+		}
+	} else if err != nil {
+		return err
+	}
+	for _, sub := range []string{chunksName, wsName} {
+		if err := d.fsys.MkdirAll(filepath.Join(d.dir, sub), 0o700); err != nil {
+			return err
+		}
+	}
+	return d.fsys.SyncDir(d.dir)
+}
+
+// CheckFormat reports why dir cannot be used as a data directory by this
+// program; an empty one can.
+func CheckFormat(fsys hostfs.FS, dir string) error {
+	b, err := readFile(fsys, filepath.Join(dir, formatName), 1<<10)
+	if errors.Is(err, fs.ErrNotExist) {
+		return checkEmpty(fsys, dir)
+	}
+	if err != nil {
+		return err
+	}
+	rest, ok := strings.CutPrefix(string(b), formatPrefix)
+	version, verr := strconv.Atoi(strings.TrimSuffix(rest, "\n"))
+	if !ok || verr != nil {
+		return fmt.Errorf("%s says nothing of vfsd: %w; choose another with --data", formatName, ErrNotDataDir)
+	}
+	if version > formatNow {
+		return fmt.Errorf("its format is version %d and this program knows up to %d: %w", version, formatNow, ErrNewer)
+	}
+	return nil
+}
+
+func checkEmpty(fsys hostfs.FS, dir string) error {
+	names, err := fsys.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		switch n.Name() {
+		// What a first start that was interrupted, or a daemon's log and
+		// socket, leave beside nothing else.
+		case lockName, formatName + ".new", "vfsd.log", "vfsd.sock", "lost+found":
+		default:
+			return fmt.Errorf("it holds %q and no file named %s: %w; choose an empty one with --data",
+				n.Name(), formatName, ErrNotDataDir)
+		}
+	}
+	return nil
+}
+
+func (d *DataDir) takeLock() error {
+	name := filepath.Join(d.dir, lockName)
+	f, err := d.fsys.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Lock(); err != nil {
+		holder := LockHolder(d.fsys, d.dir)
+		if cerr := f.Close(); cerr != nil {
+			return cerr
+		}
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return fmt.Errorf("%w, pid %d", ErrInUse, holder)
+		}
+		return err
+	}
+	d.lock = f
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	_, err = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	return err
+}
+
+// LockHolder returns the pid in a data directory's lock file, 0 when it says
+// none. The process may be gone.
+func LockHolder(fsys hostfs.FS, dir string) int {
+	b, err := readFile(fsys, filepath.Join(dir, lockName), 64)
+	if err != nil {
+		return 0
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		return 0
+	}
+	return pid
+}
+
+func (d *DataDir) unlock() {
+	if d.lock != nil {
+		if err := d.lock.Close(); err != nil {
+			d.log.Warn("cannot close the lock", "dir", d.dir, "err", err)
+		}
+	}
+}
+
+// Dir returns the directory's path.
+func (d *DataDir) Dir() string { return d.dir }
+
+// Chunks returns the chunk store.
+func (d *DataDir) Chunks() *chunk.Packs { return d.chunks }
+
+func (d *DataDir) path(name string) string { return filepath.Join(d.dir, wsName, name) }
+
+func stagingDir(dir string) string { return filepath.Join(dir, "staging") }
+
+// ValidName reports whether a workspace or a snapshot may have this name.
+func ValidName(name string) error {
+	ok := len(name) >= 1 && len(name) <= 64
+	for i := 0; i < len(name); i++ {
+		c := name[i]
+		alnum := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		ok = ok && (alnum || i > 0 && (c == '.' || c == '-' || c == '_'))
+	}
+	if !ok {
+		return fmt.Errorf("%q: %w", name, ErrBadName)
+	}
+	return nil
+}
+
+// List returns the names of the workspaces in order.
+func (d *DataDir) List() ([]string, error) {
+	entries, err := d.fsys.ReadDir(filepath.Join(d.dir, wsName))
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if ValidName(e.Name()) == nil && !strings.HasSuffix(e.Name(), removedSuffix) {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// exists reports ErrNoSuch with the nearest name when there is no workspace of
+// that name.
+func (d *DataDir) exists(name string) error {
+	if err := ValidName(name); err != nil {
+		return err
+	}
+	_, err := d.fsys.Stat(filepath.Join(d.path(name), headName))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	names, lerr := d.List()
+	if lerr != nil {
+		return lerr
+	}
+	return noSuch(ErrNoSuch, name, names)
+}
+
+// Open returns a workspace, opened if it was not. It stays open until Close.
+func (d *DataDir) Open(name string) (*Workspace, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.openLocked(name)
+}
+
+func (d *DataDir) openLocked(name string) (*Workspace, error) {
+	if d.done {
+		return nil, errClosed
+	}
+	if w := d.open[name]; w != nil {
+		return w, nil
+	}
+	if err := d.exists(name); err != nil {
+		return nil, err
+	}
+	w, err := openWorkspace(openConfig{
+		name: name, dir: d.path(name), fsys: d.fsys, chunks: d.chunks, cache: d.cache,
+		log: d.log, reclaim: d.reclaim,
+	})
+	if err == nil {
+		d.open[name] = w
+	}
+	return w, err
+}
+
+// Create makes an empty workspace whose root belongs to uid and gid.
+func (d *DataDir) Create(ctx context.Context, name string, uid, gid uint32) (*Workspace, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t := now()
+	root := inodeValue{
+		Attr: vfs.Attr{Ino: vfs.RootIno, Mode: vfs.ModeDir | 0o755, Nlink: 2, UID: uid, GID: gid,
+			Atime: t, Mtime: t, Ctime: t, Btime: t},
+		parent: vfs.RootIno,
+	}
+	id, replica, err := newIdentity()
+	if err != nil {
+		return nil, err
+	}
+	return d.createLocked(name, func() (*head, error) {
+		return newHead(ctx, d.chunks, d.cache, id, replica, root)
+	})
+}
+
+// createLocked makes the directory of a workspace with the head that makeHead
+// returns. The head is written last: without one there is no workspace.
+func (d *DataDir) createLocked(name string, makeHead func() (*head, error)) (*Workspace, error) {
+	if d.done {
+		return nil, errClosed
+	}
+	if err := ValidName(name); err != nil {
+		return nil, err
+	}
+	dir := d.path(name)
+	if _, err := d.fsys.Stat(filepath.Join(dir, headName)); err == nil {
+		return nil, fmt.Errorf("workspace %s: %w", name, ErrExists)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	h, err := makeHead()
+	if err != nil {
+		return nil, err
+	}
+	if err := d.fsys.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	if err := writeHead(d.fsys, dir, h); err != nil {
+		return nil, err
+	}
+	if err := d.fsys.SyncDir(filepath.Dir(dir)); err != nil {
+		return nil, err
+	}
+	return d.openLocked(name)
+}
+
+// newIdentity draws a workspace's id and its replica number, which tells its
+// inode numbers from those that others make.
+func newIdentity() (id [16]byte, replica uint32, err error) {
+	var b [4]byte
+	for replica == 0 {
+		if _, err = rand.Read(b[:]); err != nil {
+			return id, 0, err
+		}
+		replica = binary.LittleEndian.Uint32(b[:]) & (1<<replicaBits - 1)
+	}
+	_, err = rand.Read(id[:])
+	return id, replica, err
+}
+
+const removedSuffix = ".removed"
+
+// Remove deletes a workspace and its history. Its chunks go with the next
+// garbage collection. Whoever has it open gets errors.
+func (d *DataDir) Remove(name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.exists(name); err != nil {
+		return err
+	}
+	if w := d.open[name]; w != nil {
+		if err := w.abandon(); err != nil {
+			d.log.Warn("closing a workspace that is removed", "workspace", name, "err", err)
+		}
+		delete(d.open, name)
+	}
+	// The head goes first, so that a crash leaves no workspace that is half
+	// there; what is left of it is nobody's.
+	dir := d.path(name)
+	if err := d.fsys.Remove(filepath.Join(dir, headName)); err != nil {
+		return err
+	}
+	if err := d.fsys.SyncDir(dir); err != nil {
+		return err
+	}
+	return d.fsys.RemoveAll(dir)
+}
+
+// Fork makes a workspace that begins as the commit of another: nothing is
+// copied, whatever its size. commit zero means the present state.
+func (d *DataDir) Fork(ctx context.Context, from *Workspace, commit chunk.ID, name string) (*Workspace, error) {
+	if err := ValidName(name); err != nil {
+		return nil, err
+	}
+	if commit.IsZero() {
+		var err error
+		if commit, err = from.Checkpoint(ctx, CauseCheckpoint, ""); err != nil {
+			return nil, err
+		}
+	}
+	c, err := getCommit(ctx, d.chunks, commit)
+	if err != nil {
+		return nil, err
+	}
+	id, replica, err := newIdentity()
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.createLocked(name, func() (*head, error) {
+		return &head{
+			ID: id, Replica: replica, Next: 1, Commit: commit, Root: c.Root, Epoch: 1,
+			Inodes: c.Inodes, Blocks: c.Blocks, Created: now(),
+		}, nil
+	})
+}
+
+// Close checkpoints and closes every workspace, then the store. The first
+// error is returned; all are logged.
+func (d *DataDir) Close() error {
+	d.gcMu.Lock()
+	defer d.gcMu.Unlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.done {
+		return nil
+	}
+	d.done = true
+	var first error
+	keep := func(what string, err error) {
+		if err != nil {
+			d.log.Error("close", "what", what, "err", err)
+			if first == nil {
+				first = err
+			}
+		}
+	}
+	for name, w := range d.open {
+		keep(name, w.Close())
+	}
+	keep("chunks", d.chunks.Close())
+	d.unlock()
+	return first
+}

@@ -1,0 +1,267 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/vfsd/vfsd/chunk"
+	"github.com/vfsd/vfsd/journal"
+	"github.com/vfsd/vfsd/tree"
+)
+
+// keptCommits is how many unnamed commits of a workspace a collection keeps
+// besides its snapshots: the history that `log` shows and `restore` reaches.
+const keptCommits = 64
+
+// root is something that a collection must keep, with all it reaches.
+type gcRoots struct {
+	commits []chunk.ID // with their trees; not their parents
+	heads   []chunk.ID // with their trees and the newest of their ancestors
+	chunks  []chunk.ID // by themselves
+}
+
+// GC frees the chunks that no head, snapshot, recent commit or open file
+// reaches. Writers and readers go on meanwhile. With dryRun it only counts.
+func (d *DataDir) GC(ctx context.Context, dryRun bool) (chunk.GCReport, error) {
+	d.gcMu.Lock()
+	defer d.gcMu.Unlock()
+	gc, roots, err := d.beginGC(ctx)
+	if err != nil {
+		return chunk.GCReport{}, fmt.Errorf("gc: %w", err)
+	}
+	m := &marker{ctx: ctx, gc: gc, d: d}
+	if err := m.mark(roots); err != nil {
+		gc.Abort()
+		return chunk.GCReport{}, fmt.Errorf("gc: mark: %w", err)
+	}
+	report, err := gc.Sweep(ctx, dryRun, nil)
+	if err != nil {
+		err = fmt.Errorf("gc: sweep: %w", err)
+	}
+	return report, err
+}
+
+// beginGC starts a collection at a moment when no checkpoint is under way: what
+// it has stored and no head reaches yet would be taken for garbage.
+func (d *DataDir) beginGC(ctx context.Context) (*chunk.GC, *gcRoots, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.done {
+		return nil, nil, errClosed
+	}
+	names, err := d.List()
+	if err != nil {
+		return nil, nil, err
+	}
+	roots := &gcRoots{}
+	for _, name := range names {
+		if d.open[name] != nil {
+			continue
+		}
+		if err := d.sleepingRoots(name, roots); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, w := range d.open {
+		w.checkpointing.Lock()
+		defer w.checkpointing.Unlock()
+	}
+	gc := d.chunks.BeginGC()
+	for _, w := range d.open {
+		w.roots(roots)
+	}
+	return gc, roots, nil
+}
+
+// sleepingRoots adds the roots of a workspace that nobody uses: its head says
+// all, unless it was left with a journal, which may name chunks too.
+func (d *DataDir) sleepingRoots(name string, roots *gcRoots) error {
+	h, err := readHead(d.fsys, d.path(name))
+	if err != nil {
+		return err // its chunks cannot be known, so nothing may go
+	}
+	all, err := epochs(d.fsys, d.path(name))
+	if err != nil {
+		all = nil // it was never opened
+	}
+	for _, e := range all {
+		r, err := journal.Scrub(d.fsys, journalDir(d.path(name), e))
+		if err != nil {
+			return fmt.Errorf("workspace %s: %w", name, err)
+		}
+		if r.Records > 0 {
+			_, err := d.openLocked(name)
+			return err
+		}
+	}
+	roots.head(h)
+	return nil
+}
+
+func (r *gcRoots) head(h *head) {
+	r.heads = append(r.heads, h.Commit)
+	for _, s := range h.Snapshots {
+		r.commits = append(r.commits, s.Commit)
+	}
+}
+
+// roots adds everything that w needs: checkpointing is held.
+func (w *Workspace) roots(r *gcRoots) {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	r.head(&w.head)
+	w.inodes.mu.Lock()
+	defer w.inodes.mu.Unlock()
+	for _, n := range w.inodes.m {
+		for _, e := range []*extentMap{n.delta, n.frozen} {
+			e.scan(func(p piece) bool {
+				if p.src == srcChunk {
+					r.chunks = append(r.chunks, p.id)
+				}
+				return true
+			})
+		}
+	}
+}
+
+// marker marks what roots reach.
+type marker struct {
+	ctx context.Context
+	gc  *chunk.GC
+	d   *DataDir
+}
+
+func (m *marker) mark(r *gcRoots) error {
+	for _, id := range r.chunks {
+		m.gc.Mark(id)
+	}
+	for _, id := range r.commits {
+		if _, err := m.commit(id); err != nil {
+			return err
+		}
+	}
+	for _, id := range r.heads {
+		for k := 0; k < keptCommits && m.d.chunks.Has(id); k++ {
+			c, err := m.commit(id)
+			if err != nil {
+				return err
+			}
+			if len(c.Parents) == 0 {
+				break
+			}
+			id = c.Parents[0]
+		}
+	}
+	return nil
+}
+
+func (m *marker) commit(id chunk.ID) (*Commit, error) {
+	c, err := getCommit(m.ctx, m.d.chunks, id)
+	if err != nil {
+		return nil, err
+	}
+	m.gc.Mark(id)
+	t := tree.Load(m.d.chunks.Raw(), m.d.cache, c.Root)
+	return c, t.Nodes(m.ctx, m.node)
+}
+
+// node marks a tree node and, the first time, the chunks that its entries name.
+func (m *marker) node(id chunk.ID, level int) (descend bool, err error) {
+	if err := m.ctx.Err(); err != nil {
+		return false, err
+	}
+	first := m.gc.Mark(id)
+	if !first || level > 0 {
+		return first, nil
+	}
+	b, err := m.d.chunks.Get(m.ctx, id)
+	if err != nil {
+		return false, err
+	}
+	var inner error
+	err = tree.Entries(b, func(k, v []byte) bool {
+		var ids []chunk.ID
+		if ids, inner = chunksOf(k, v); inner != nil {
+			return false
+		}
+		for _, id := range ids {
+			m.gc.Mark(id)
+		}
+		return true
+	})
+	if err == nil {
+		err = inner
+	}
+	return false, err
+}
+
+// chunksOf returns the chunks that an entry of the tree refers to.
+func chunksOf(k, v []byte) ([]chunk.ID, error) {
+	if !validKey(k) {
+		return nil, fmt.Errorf("key %q: %w", k, errCorruptKey)
+	}
+	switch k[0] {
+	case keyInode:
+		in, err := decodeInode(keyIno(k), v)
+		if err != nil || in.content != contentChunk {
+			return nil, err
+		}
+		return []chunk.ID{in.chunk}, nil
+	case keyExtent:
+		e, err := decodeExtent(v)
+		if err != nil || e.id.IsZero() {
+			return nil, err
+		}
+		return []chunk.ID{e.id}, nil
+	case keyXattr:
+		if len(v) == 33 && v[0] == xattrChunk {
+			return []chunk.ID{chunk.ID(v[1:])}, nil
+		}
+	}
+	return nil, nil
+}
+
+// reclaimPause keeps a full disk from being searched for garbage over and over.
+const reclaimPause = 5 * time.Second
+
+// reclaim frees what it can on a full disk: staged bytes move into packs, where
+// they may be there already, journals go, dead chunks go. It reports whether
+// there is more room than before.
+func (d *DataDir) reclaim() bool {
+	d.reclaimMu.Lock()
+	defer d.reclaimMu.Unlock()
+	if time.Since(d.reclaimed) < reclaimPause {
+		return false
+	}
+	before := d.free()
+	d.mu.Lock()
+	all := make([]*Workspace, 0, len(d.open))
+	for _, w := range d.open {
+		all = append(all, w)
+	}
+	d.mu.Unlock()
+	ctx := context.Background()
+	for _, w := range all {
+		if _, err := w.Checkpoint(ctx, CauseCheckpoint, ""); err != nil {
+			d.log.Warn("disk is full: checkpoint", "workspace", w.name, "err", err)
+		}
+	}
+	if _, err := d.GC(ctx, false); err != nil {
+		d.log.Warn("disk is full: collection", "err", err)
+	}
+	freed := d.free() > before
+	if !freed {
+		d.reclaimed = time.Now()
+	}
+	return freed
+}
+
+func (d *DataDir) free() uint64 {
+	u, err := d.fsys.Usage(filepath.Join(d.dir, chunksName))
+	if err != nil {
+		return 0
+	}
+	return u.Available
+}
