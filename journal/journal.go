@@ -225,10 +225,12 @@ func (j *Journal) mend(s *scrubber) error {
 			return fmt.Errorf("journal: drop torn tail: %w", err)
 		}
 	}
-	if len(s.data) > 0 {
+	if len(good) > 0 {
 		if _, err := f.WriteAt(good, 0); err != nil {
 			return fmt.Errorf("journal: rewrite %s: %w", s.last.path, err)
 		}
+	}
+	if len(s.data) > 0 {
 		if err := f.Sync(); err != nil {
 			return fmt.Errorf("journal: open: fsync %s: %w", s.last.path, err)
 		}
