@@ -65,9 +65,6 @@ func (w *Workspace) recover(h *head) error {
 	if err := removeEpochs(w.fsys, w.dir, h.Epoch); err != nil {
 		return err
 	}
-	if err := w.staging.removeStale(h.Epoch); err != nil {
-		return err
-	}
 	present, err := epochs(w.fsys, w.dir)
 	if err != nil {
 		return err
@@ -85,6 +82,9 @@ func (w *Workspace) recover(h *head) error {
 		if err := w.recoverSecond(h.Epoch + 1); err != nil {
 			return err
 		}
+	}
+	if err := w.staging.removeUnknown(); err != nil {
+		return err
 	}
 	if w.dirty {
 		w.armTimerLocked() // nobody else knows of w yet

@@ -3,7 +3,6 @@ package workspace
 import (
 	"fmt"
 	"hash/crc32"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -292,20 +291,24 @@ func (s *staging) close() error {
 	return err
 }
 
-// removeStale deletes staging files of epochs that are in the tree already,
-// which a crash between the head's move and their removal left.
-func (s *staging) removeStale(epoch uint64) error {
+// removeUnknown deletes the staging files that nothing refers to once the
+// journal is replayed: those of epochs that are in the tree already, and those
+// whose bytes were never journaled.
+func (s *staging) removeUnknown() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	names, err := s.fsys.ReadDir(s.dir)
 	if err != nil {
 		return err
 	}
 	for _, n := range names {
+		name := filepath.Join(s.dir, n.Name())
 		id, ok := parseStagingID(n.Name())
 		if !ok {
-			return fmt.Errorf("%s: not a staging file: %w", filepath.Join(s.dir, n.Name()), fs.ErrInvalid)
+			return fmt.Errorf("%s: no staging file of ours: %w", name, vfs.ErrCorrupt)
 		}
-		if id.epoch < epoch {
-			if err := s.fsys.Remove(filepath.Join(s.dir, n.Name())); err != nil {
+		if s.files[id] == nil {
+			if err := s.fsys.Remove(name); err != nil {
 				return err
 			}
 		}
