@@ -89,6 +89,29 @@ func (c *cursor) next(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
+// prev moves to the previous node of the level and reports whether there is
+// one. If not, the cursor stays.
+func (c *cursor) prev(ctx context.Context) (bool, error) {
+	up := len(c.path) - 2
+	for up >= 0 && c.path[up].i == 0 {
+		up--
+	}
+	if up < 0 {
+		return false, nil
+	}
+	c.path = c.path[:up+1]
+	c.path[up].i--
+	for c.node().level > c.level {
+		if err := c.descend(ctx); err != nil {
+			return false, err
+		}
+		if n := c.node(); n.level > c.level {
+			c.path[len(c.path)-1].i = n.n - 1
+		}
+	}
+	return true, nil
+}
+
 // descend appends the child that the last step takes; after an error the path
 // must be sought anew.
 func (c *cursor) descend(ctx context.Context) error {

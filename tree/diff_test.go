@@ -54,19 +54,21 @@ func equalsDiff(t *testing.T, a, b *Tree, am, bm model) {
 	t.Helper()
 	all := maps.Clone(am)
 	maps.Copy(all, bm)
-	var want []string
+	var want []string // keys
 	for _, k := range all.keys() {
 		old, inA := am[k]
 		now, inB := bm[k]
 		if inA != inB || old != now {
-			want = append(want, fmt.Sprintf("%q %v %q %v %q", k, inA, old, inB, now))
+			want = append(want, k)
 		}
 	}
 	i := 0
 	err := Diff(ctx, a, b, func(c Change) bool {
-		got := fmt.Sprintf("%q %v %q %v %q", c.Key, c.Old != nil, c.Old, c.New != nil, c.New)
-		if i >= len(want) || got != want[i] {
-			t.Errorf("change %d is %.200s", i, got)
+		old, inA := am[string(c.Key)]
+		now, inB := bm[string(c.Key)]
+		if i >= len(want) || string(c.Key) != want[i] || string(c.Old) != old || string(c.New) != now ||
+			(c.Old != nil) != inA || (c.New != nil) != inB {
+			t.Errorf("change %d is %.40q: %.40q, %.40q", i, c.Key, c.Old, c.New)
 			return false
 		}
 		i++

@@ -16,11 +16,13 @@ type Edit struct {
 	Key    []byte
 	Value  []byte // nil is the empty value
 	Delete bool
-	To     []byte // a bound, not a key: KeyEnd is allowed, and any length up to its
+	To     []byte // a bound, not a key: it may be as long as KeyEnd
 }
 
+var keyEnd = bytes.Repeat([]byte{0xff}, MaxKey+1)
+
 // KeyEnd returns a bound above every key, to end a range of Edit at.
-func KeyEnd() []byte { return bytes.Repeat([]byte{0xff}, MaxKey+1) }
+func KeyEnd() []byte { return bytes.Clone(keyEnd) }
 
 func (e *Edit) isRange() bool { return e.Delete && e.To != nil }
 

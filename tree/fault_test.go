@@ -28,6 +28,11 @@ func exercise(ctx context.Context, tr, double *Tree) map[string]error {
 			errs["get"] = err
 		}
 	}
+	for i := range 20 {
+		if _, _, _, err := double.Last(ctx, nil, fmt.Appendf(nil, "key %06d", i*103)); err != nil {
+			errs["last"] = err
+		}
+	}
 	errs["nodes"] = double.Nodes(ctx, func(chunk.ID, int) (bool, error) { return true, nil })
 	errs["diff"] = Diff(ctx, tr, double, func(Change) bool { return true })
 	_, errs["size"] = double.Size(ctx)
@@ -60,6 +65,7 @@ func TestStoreErrorsSurface(t *testing.T) {
 	root := numbered(t, s, NewCache(0), 2000).Root()
 	ops := map[string]func(tr *Tree) error{
 		"get":   func(tr *Tree) error { _, _, err := tr.Get(ctx, []byte("key 000300")); return err },
+		"last":  func(tr *Tree) error { _, _, _, err := tr.Last(ctx, nil, nil); return err },
 		"size":  func(tr *Tree) error { _, err := tr.Size(ctx); return err },
 		"scan":  func(tr *Tree) error { return tr.Scan(ctx, nil, nil, func(k, v []byte) bool { return true }) },
 		"nodes": func(tr *Tree) error { return tr.Nodes(ctx, func(chunk.ID, int) (bool, error) { return true, nil }) },

@@ -89,3 +89,31 @@ func (t *Tree) Scan(ctx context.Context, lo, hi []byte, fn func(key, value []byt
 		}
 	}
 }
+
+// Last returns the last entry with lo <= key < hi; a nil hi means up to the
+// end. With hi just above a key it finds what covers that key, like the extent
+// of an offset. The key is the caller's; the value is as Get gives it.
+func (t *Tree) Last(ctx context.Context, lo, hi []byte) (key, value []byte, ok bool, err error) {
+	if t.root == emptyRoot {
+		return nil, nil, false, nil
+	}
+	if hi == nil {
+		hi = keyEnd
+	}
+	c := cursor{t: t}
+	if _, err := c.seek(ctx, hi); err != nil {
+		return nil, nil, false, err
+	}
+	i := c.node().search(hi, 0)
+	if i == 0 {
+		if ok, err = c.prev(ctx); !ok || err != nil {
+			return nil, nil, false, err
+		}
+		i = c.node().n
+	}
+	n := c.node()
+	if n.compareKey(i-1, lo) < 0 {
+		return nil, nil, false, nil
+	}
+	return n.appendKey(nil, i-1), n.value(i - 1), true, nil
+}

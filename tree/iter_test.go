@@ -43,6 +43,10 @@ func TestScanAgainstModel(t *testing.T) {
 				i++
 				return i < stop
 			})
+			k, v, ok, lastErr := tr.Last(ctx, lo, hi)
+			if lastErr != nil || ok != (from < to) || ok && (string(k) != keys[to-1] || string(v) != m[keys[to-1]]) {
+				t.Fatalf("last from %.40q to %.40q: %.40q, %v, %v", lo, hi, k, ok, lastErr)
+			}
 			if want := min(to, max(stop, from+1)); err != nil || i != want {
 				t.Fatalf("scan from %.40q to %.40q: %d entries, %v; want %d", lo, hi, i-from, err, want-from)
 			}

@@ -74,7 +74,7 @@ func (t *Tree) Size(ctx context.Context) (Size, error) {
 }
 
 // Get returns the value of key. The value is never nil if ok, and must not be
-// modified.
+// modified. It is part of a node in memory: copy it rather than keep it long.
 func (t *Tree) Get(ctx context.Context, key []byte) (value []byte, ok bool, err error) {
 	if t.root == emptyRoot {
 		return nil, false, nil

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sort"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -146,14 +147,18 @@ var chosenHashes = map[string]func(h uint64) bool{
 	"in step":       func(h uint64) bool { return h>>60 == 3 },
 }
 
+// chosenKey draws from some thousands of keys with such hashes, found once.
 func chosenKey(name string) func(r *rand.Rand) []byte {
-	return func(r *rand.Rand) []byte {
-		for {
-			k := fmt.Appendf(nil, "%06d", r.IntN(1000000))
-			if chosenHashes[name](keyHash(0, k)) {
-				return k
+	pool := sync.OnceValue(func() (keys [][]byte) {
+		for i := 1_000_000; len(keys) < 4000; i++ {
+			if k := strconv.AppendInt(nil, int64(i), 10); chosenHashes[name](keyHash(0, k)) {
+				keys = append(keys, k)
 			}
 		}
+		return keys
+	})
+	return func(r *rand.Rand) []byte {
+		return bytes.Clone(pool()[r.IntN(len(pool()))])
 	}
 }
 
@@ -182,27 +187,43 @@ func randomBatch(r *rand.Rand, m model, key func(*rand.Rand) []byte, size int) [
 			batch = append(batch, Edit{Key: k, Value: value()})
 		}
 	}
-	if r.IntN(3) == 0 { // a range, short or long
-		lo, hi := key(r), key(r)
-		if len(existing) > 0 && r.IntN(2) == 0 {
-			i := r.IntN(len(existing))
-			j := min(len(existing)-1, i+r.IntN(1+len(existing)/4))
-			lo, hi = []byte(existing[i]), []byte(existing[j])
+	for range max(0, r.IntN(6)-3) {
+		if e := randomRange(r, existing, key); !overlaps(batch, e) {
+			batch = append(batch, e)
 		}
-		if bytes.Compare(lo, hi) > 0 {
-			lo, hi = hi, lo
-		}
-		switch r.IntN(8) {
-		case 0:
-			lo = nil
-		case 1:
-			hi = KeyEnd()
-		case 2:
-			lo, hi = nil, KeyEnd()
-		}
-		batch = append(batch, Edit{Key: lo, To: hi, Delete: true})
 	}
 	return sortBatch(batch)
+}
+
+// randomRange draws a range, short or long.
+func randomRange(r *rand.Rand, existing []string, key func(*rand.Rand) []byte) Edit {
+	lo, hi := key(r), key(r)
+	if len(existing) > 0 && r.IntN(2) == 0 {
+		i := r.IntN(len(existing))
+		j := min(len(existing)-1, i+r.IntN(1+len(existing)/4))
+		lo, hi = []byte(existing[i]), []byte(existing[j])
+	}
+	if bytes.Compare(lo, hi) > 0 {
+		lo, hi = hi, lo
+	}
+	switch r.IntN(12) {
+	case 0:
+		lo = nil
+	case 1:
+		hi = KeyEnd()
+	case 2:
+		lo, hi = nil, KeyEnd()
+	}
+	return Edit{Key: lo, To: hi, Delete: true}
+}
+
+func overlaps(batch []Edit, e Edit) bool {
+	for _, o := range batch {
+		if o.isRange() && bytes.Compare(o.Key, e.To) <= 0 && bytes.Compare(e.Key, o.To) <= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // sortBatch sorts edits into a batch, of equal keys keeping a range and one
