@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/vfsd/vfsd/vfs"
 )
 
 // Fsync makes everything durable whose Put returned before the call. It
@@ -176,6 +178,7 @@ func (p *Packs) fail(pk *pack, durable int64) error {
 func (p *Packs) rescue(pk *pack) error {
 	w := &p.w
 	durable := pk.durable.Load()
+	var unread error
 	for _, e := range pk.foot.entries { // constant: the pack has failed
 		at := e.loc(pk.no)
 		if now, _, ok := p.index.lookup(e.id); int64(e.off) < durable || !ok || now != at {
@@ -183,17 +186,27 @@ func (p *Packs) rescue(pk *pack) error {
 		}
 		r, body, err := p.readRecord(pk, at, e.id)
 		if err == nil {
-			_, err = decodeBody(&r, body)
+			if _, err = decodeBody(&r, body); err != nil {
+				err = corrupt("fsync", pk.path, int64(e.off), err)
+			}
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, vfs.ErrCorrupt):
 			w.mu.Lock()
 			p.lose(e.id, at, err)
 			w.mu.Unlock()
-			continue
+		case err != nil:
+			// Perhaps it can be read later. Until then it is better stored anew.
+			p.index.flag(e.id, at, flagDamaged)
+			unread = err
+		default:
+			if err := p.copyRecord(&r, body, at); err != nil {
+				return fmt.Errorf("copy out of pack %s: %w", pk.path, err)
+			}
 		}
-		if err := p.copyRecord(&r, body, at); err != nil {
-			return fmt.Errorf("copy out of pack %s: %w", pk.path, err)
-		}
+	}
+	if unread != nil {
+		return fmt.Errorf("copy out of pack %s: %w", pk.path, unread)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -154,9 +154,9 @@ func (s *sweep) plan() []*victim {
 		n := live[pk.no]
 		s.report.DeadBytes += pk.end - n
 		switch {
-		case pk.damaged.Load() > 0 && s.missing > 0:
-			// Something that lives is gone, and may be in the damaged part.
-			s.keep(pk, fmt.Errorf("%d chunks are missing and this pack is damaged", s.missing))
+		case pk.doubtful && s.missing > 0:
+			// Something that lives is gone, and may be in there.
+			s.keep(pk, fmt.Errorf("%d chunks are missing and parts of this pack are unreadable", s.missing))
 		case n == 0, (pk.end-n)*3 > pk.end, pk.end < s.p.opt.PackSize/8:
 			victims = append(victims, &victim{pk: pk, live: n})
 		}

@@ -176,7 +176,7 @@ func (x *index) insert(id ID, l loc) (old loc, had bool) {
 	return old, had
 }
 
-// relocate moves id from one place to another, if it is still at the first.
+// relocate moves id to the place of a verified copy, if it is still at from.
 func (x *index) relocate(id ID, from, to loc) bool {
 	s, t := x.locate(id)
 	s.mu.Lock()
@@ -186,6 +186,7 @@ func (x *index) relocate(id ID, from, to loc) bool {
 		return false
 	}
 	s.slots[i].setLoc(to)
+	s.slots[i].unset(flagDamaged)
 	return true
 }
 

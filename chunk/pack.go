@@ -38,6 +38,10 @@ type pack struct {
 	// foot is what the footer will say. It is empty once the pack is sealed.
 	foot footer
 
+	// doubtful: bytes of it could not be told, and may have been chunks.
+	// Constant after recovery.
+	doubtful bool
+
 	created bool // the file exists; guarded by Packs.flushMu
 	named   bool // its name is durable; guarded by Packs.fsyncMu
 

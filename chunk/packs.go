@@ -56,6 +56,8 @@ type Options struct {
 	Polynomial uint64
 	// Log receives what recovery did and every damage met. Default: none.
 	Log *slog.Logger
+
+	batch int // bytes written to the host at once; batchSize but in tests
 }
 
 // Packs is the Store on local disk. See the package comment.
@@ -101,6 +103,9 @@ func Open(ctx context.Context, opt Options) (*Packs, error) {
 	}
 	if opt.CacheBytes == 0 {
 		opt.CacheBytes = 64 << 20
+	}
+	if opt.batch == 0 {
+		opt.batch = batchSize
 	}
 	if opt.PackSize < 0 || opt.PackSize > MaxPackSize {
 		return nil, fmt.Errorf("open packs %s: pack size %d is not in 1..%d", opt.Dir, opt.PackSize, MaxPackSize)

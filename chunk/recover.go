@@ -60,9 +60,6 @@ func (p *Packs) recoverPack(pk *pack, last bool) error {
 	if !known {
 		return errors.Join(p.recoverNothing(pk, f, size), f.Close())
 	}
-	if pk.damaged.Load() > 0 {
-		p.healHeader(pk, f)
-	}
 	foot, end, ferr := readFooter(f, size, pk.marker)
 	if ferr == nil {
 		p.addPack(pk)
@@ -91,46 +88,51 @@ func (p *Packs) identify(pk *pack, f hostfs.File, size int64) (bool, error) {
 		return true, nil
 	}
 	m, ok := findMarker(f, size)
-	if ok {
-		pk.marker = m
+	if !ok {
+		return false, nil
+	}
+	// Nothing is lost: all that the header says is known. A power cut may have
+	// kept it from being written while later pages were.
+	pk.marker = m
+	p.log.Warn("damaged pack header is written anew", "pack", pk.path, "offset", 0, "err", err)
+	if _, err := f.WriteAt(appendPackHeader(nil, m), 0); err != nil {
 		pk.damaged.Add(1)
-		p.log.Error("damaged pack header", "pack", pk.path, "offset", 0, "err", err)
+		p.log.Error("damaged pack header stays", "pack", pk.path, "err", err)
 	}
-	return ok, nil
-}
-
-// healHeader writes a damaged pack header anew: all it says is known. A power
-// cut may have kept it from being written while later pages were.
-func (p *Packs) healHeader(pk *pack, f hostfs.File) {
-	if _, err := f.WriteAt(appendPackHeader(nil, pk.marker), 0); err != nil {
-		p.log.Warn("pack header stays damaged", "pack", pk.path, "err", err)
-	}
+	return true, nil
 }
 
 // recoverNothing deals with a file that holds no record. A pack that was being
-// made when the power failed is empty, or all zeroes, or part of a header: it
-// goes. Anything else stays where it is, and is reported.
+// made when the power failed is empty, or all zeroes, or a header: it goes. If
+// only its first page is missing, that may be the same, or damage: it stays
+// until a collection finds nothing missing. Anything else is damage.
 func (p *Packs) recoverNothing(pk *pack, f hostfs.File, size int64) error {
-	n := min(size, packHeaderSize)
-	head := make([]byte, n)
-	if _, err := f.ReadAt(head, 0); err == nil && (size <= packHeaderSize || allZero(f, size)) {
+	if size <= packHeaderSize || allZero(f, size) {
 		p.log.Info("removed a pack without content", "pack", pk.path, "bytes", size)
 		return p.opt.FS.Remove(pk.path)
 	}
-	p.log.Error("pack without any readable record", "pack", pk.path, "bytes", size)
 	pk.state = packFailed
-	pk.damaged.Add(1)
+	pk.doubtful = true
+	if allZero(f, packHeaderSize) {
+		p.log.Warn("pack without any record that was not fsynced", "pack", pk.path, "bytes", size)
+	} else {
+		p.log.Error("damaged pack without any readable record", "pack", pk.path, "bytes", size)
+		pk.damaged.Add(1)
+		pk.flushed.Store(size)
+		pk.durable.Store(size)
+	}
 	p.addPack(pk)
 	return nil
 }
 
-func allZero(f hostfs.File, size int64) bool {
-	w := &walker{r: f, end: size}
+// allZero reports whether the first n bytes of a file are zeroes.
+func allZero(f hostfs.File, n int64) bool {
+	w := &walker{r: f, end: n}
 	zero := make([]byte, sectorSize)
-	for off := int64(0); off < size; off += sectorSize {
-		n := int(min(sectorSize, size-off))
-		p, err := w.peek(off, n)
-		if err != nil || !bytes.Equal(p, zero[:n]) {
+	for off := int64(0); off < n; off += sectorSize {
+		k := int(min(sectorSize, n-off))
+		p, err := w.peek(off, k)
+		if err != nil || !bytes.Equal(p, zero[:k]) {
 			return false
 		}
 	}
@@ -280,7 +282,7 @@ func (p *Packs) adopt(pk *pack, f hostfs.File, size int64, s *survey, last bool)
 			pk.foot.gaps = append(pk.foot.gaps, extent{uint32(it.off), uint32(it.size)})
 			p.log.Warn("gap of bytes that were not fsynced", "pack", pk.path, "offset", it.off, "bytes", it.size, "err", it.err)
 		}
-		clean = false
+		clean, pk.doubtful = false, true
 	}
 	gap := make(map[uint32]bool)
 	for _, g := range pk.foot.gaps {
@@ -299,11 +301,36 @@ func (p *Packs) adopt(pk *pack, f hostfs.File, size int64, s *survey, last bool)
 		}
 	}
 	p.files.pin(pk.no, f)
+	if err := redirty(f, s.durable, s.end); err != nil {
+		p.log.Error("pack not trusted after failed write", "pack", pk.path, "durable", s.durable, "err", err)
+		pk.state = packFailed
+		p.w.failed = append(p.w.failed, pk)
+		return nil
+	}
 	if last && clean {
 		pk.state, p.w.open = packOpen, pk
 		return nil
 	}
 	pk.state = packFull
 	p.w.full = append(p.w.full, pk)
+	return nil
+}
+
+// redirty writes the bytes in [from, to) of a file again. An fsync may have
+// failed before the process ended; the kernel then takes the pages for clean,
+// and an fsync now would succeed without writing them.
+func redirty(f hostfs.File, from, to int64) error {
+	w := &walker{r: f, end: to}
+	for from < to {
+		n := min(windowSize, to-from)
+		p, err := w.peek(from, int(n))
+		if err != nil {
+			return err
+		}
+		if _, err := f.WriteAt(p, from); err != nil {
+			return err
+		}
+		from += n
+	}
 	return nil
 }

@@ -47,7 +47,7 @@ func (p *Packs) Scrub(ctx context.Context, progress func(done, total int64), bad
 		total += pk.flushed.Load()
 	}
 	for _, pk := range packs {
-		s := &scrub{p: p, pk: pk, bad: bad, end: pk.flushed.Load()}
+		s := &scrub{p: p, pk: pk, bad: bad}
 		s.step = func(off int64) { progress(min(done+off, total), total) }
 		if err := s.run(ctx); err != nil {
 			return fmt.Errorf("scrub pack %s: %w", pk.path, err)
@@ -74,7 +74,7 @@ type scrub struct {
 func (s *scrub) run(ctx context.Context) error {
 	f, err := s.p.opt.FS.OpenFile(s.pk.path, os.O_RDONLY, 0)
 	if err != nil {
-		if s.p.pack(s.pk.no) != nil && s.end > 0 {
+		if s.p.pack(s.pk.no) != nil && s.pk.flushed.Load() > 0 {
 			s.report(0, ID{}, err)
 		}
 		return nil // or it was collected meanwhile, or not written yet
@@ -89,10 +89,10 @@ func (s *scrub) run(ctx context.Context) error {
 	if _, err = f.ReadAt(head, 0); err == nil {
 		_, err = decodePackHeader(head)
 	}
-	if err != nil {
+	s.expect(f, size)
+	if err != nil && s.trusted > 0 {
 		s.report(0, ID{}, err)
 	}
-	s.expect(f, size)
 	w := &walker{r: f, end: min(s.end, size), marker: s.pk.marker}
 	for off := int64(packHeaderSize); off < w.end; {
 		if err := ctx.Err(); err != nil {

@@ -14,9 +14,9 @@ const (
 	// 4 KiB was a third slower than copying the chunks together first.
 	batchSize = 1 << 20
 
-	// maxPending bounds the bytes that are not yet in the page cache, so that a
-	// full disk is noticed before it has cost much memory.
-	maxPending = 4 << 20
+	// pendingBatches bounds the bytes that are not yet in the page cache, so
+	// that a full disk is noticed before it has cost much memory.
+	pendingBatches = 4
 
 	// maxDirtyPacks bounds the full packs that wait for their fsync. Without
 	// it, a long import would be one enormous fsync at its end.
@@ -97,7 +97,7 @@ func (p *Packs) batchFor(pk *pack, n int) *batch {
 	w := &p.w
 	if k := len(w.batches); k > 0 {
 		b := w.batches[k-1]
-		if b.pk == pk && !b.taken && len(b.data)+n <= batchSize {
+		if b.pk == pk && !b.taken && len(b.data)+n <= p.opt.batch {
 			return b
 		}
 	}
@@ -140,7 +140,7 @@ func (p *Packs) lockRoom(n int64) error {
 	w := &p.w
 	for {
 		w.mu.Lock()
-		if w.pending == 0 || int64(w.pending)+n <= maxPending {
+		if w.pending == 0 || int64(w.pending)+n <= int64(pendingBatches*p.opt.batch) {
 			return nil
 		}
 		w.mu.Unlock()
@@ -198,7 +198,7 @@ func (p *Packs) copyRecord(r *record, body []byte, from loc) error {
 // next one that needs room, or Fsync, meets the error again.
 func (p *Packs) unlockWriter() {
 	w := &p.w
-	late := w.pending >= batchSize
+	late := w.pending >= p.opt.batch
 	w.mu.Unlock()
 	if !late || !p.flushMu.TryLock() {
 		return
@@ -258,7 +258,7 @@ func (p *Packs) flushLocked() error {
 		b.pk.flushed.Store(b.off + int64(len(b.data)))
 		w.batches = w.batches[1:]
 		w.pending -= len(b.data)
-		if len(w.spare) < maxPending/batchSize && cap(b.data) <= 2*batchSize {
+		if len(w.spare) < pendingBatches && cap(b.data) <= 2*p.opt.batch {
 			w.spare = append(w.spare, b.data[:0])
 		}
 		w.mu.Unlock()
