@@ -89,6 +89,8 @@ func ApplySetattr(a *Attr, acl ACL, c *Cred, set *SetAttr, now int64) error {
 func checkSetattr(a *Attr, acl ACL, c *Cred, set *SetAttr) error {
 	owner := c.UID == 0 || c.UID == a.UID
 	switch {
+	case set.Mask&SetMode != 0 && a.IsSymlink():
+		return syscall.EOPNOTSUPP
 	case set.Mask&SetMode != 0 && !owner:
 		return syscall.EPERM
 	case set.Mask&SetUID != 0 && c.UID != 0 && (!owner || set.UID != a.UID):

@@ -265,6 +265,9 @@ func (w *Workspace) writable() error {
 // errCorruptKey is a key that no workspace can have.
 var errCorruptKey = fmt.Errorf("bad key: %w", vfs.ErrCorrupt)
 
+// errNameless is an inode that no dentry leads to.
+var errNameless = fmt.Errorf("an inode has no name: %w", vfs.ErrCorrupt)
+
 // errShortChunk is a chunk that ends before an extent of it does.
 var errShortChunk = fmt.Errorf("short chunk: %w", vfs.ErrCorrupt)
 

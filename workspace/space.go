@@ -157,7 +157,7 @@ func stagedSum(p piece) (uint32, error) {
 // is a few extents.
 func (h *handle) CopyTo(op *vfs.Op, off int64, dst vfs.Handle, dstOff, count int64) (int64, error) {
 	d, ok := dst.(*handle)
-	if !ok || d.w != h.w {
+	if !ok || d.w != h.w && !(h.w.readOnly && h.w.chunks == d.w.chunks) {
 		return 0, syscall.EXDEV
 	}
 	switch {
@@ -165,20 +165,21 @@ func (h *handle) CopyTo(op *vfs.Op, off int64, dst vfs.Handle, dstOff, count int
 		return 0, syscall.EBADF
 	case off < 0 || dstOff < 0 || count < 0:
 		return 0, syscall.EINVAL
-	case dstOff > vfs.MaxFileSize-count:
-		return 0, syscall.EFBIG
 	}
-	w := h.w
+	w := d.w
 	copied := int64(0)
 	err := w.mutate(op, func(b *batch) error {
 		count = min(count, max(0, int64(h.n.v.Size)-off))
+		if dstOff > vfs.MaxFileSize-count {
+			return syscall.EFBIG
+		}
 		if copied = count; count == 0 {
 			return nil
 		}
 		if h.n == d.n && off < dstOff+count && dstOff < off+count {
 			return syscall.EINVAL
 		}
-		ps, err := w.share(h.n, off, off+count, dstOff-off)
+		ps, err := w.share(h, off, off+count, dstOff-off)
 		if err != nil {
 			return err
 		}
@@ -192,11 +193,12 @@ func (h *handle) CopyTo(op *vfs.Op, off int64, dst vfs.Handle, dstOff, count int
 	return copied, nil
 }
 
-// share returns pieces for the bytes of [lo, hi) moved by shift, to be put into
-// another file in the same epoch.
-func (w *Workspace) share(n *inode, lo, hi, shift int64) ([]piece, error) {
+// share returns pieces for the bytes of h's file in [lo, hi), moved by shift, to
+// be put into another file in the same epoch. A file in a snapshot never
+// changes, so its own lock is not needed.
+func (w *Workspace) share(h *handle, lo, hi, shift int64) ([]piece, error) {
 	var ps []piece
-	err := w.segments(n, lo, hi, func(p piece) error {
+	err := h.w.segments(h.n, lo, hi, func(p piece) error {
 		// A chunk with another one behind it ends where its content said so.
 		if k := len(ps) - 1; k >= 0 && ps[k].whole && p.src == srcChunk && p.stored && p.at == 0 && ps[k].end() == p.off+shift {
 			ps[k].cut = true
@@ -255,11 +257,10 @@ func (w *Workspace) flatten(n *inode) error {
 	if !held {
 		return nil
 	}
+	// Holes too: below them is what the tree said before they were made.
 	flat := &extentMap{}
 	err := w.segments(n, 0, vfs.MaxFileSize, func(p piece) error {
-		if p.src != srcHole {
-			flat.m.Set(p.off, p)
-		}
+		flat.m.Set(p.off, p)
 		return nil
 	})
 	if err == nil {

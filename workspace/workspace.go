@@ -125,10 +125,11 @@ func (w *Workspace) watched(origin vfs.Origin) bool {
 
 // announce tells the watchers of changes; no lock is held.
 func (w *Workspace) announce(origin vfs.Origin, changes []vfs.Change) {
-	if len(changes) == 0 {
+	ws := w.watching.Load()
+	if len(changes) == 0 || ws == nil {
 		return
 	}
-	for _, x := range *w.watching.Load() {
+	for _, x := range *ws {
 		if x.Origin() != origin {
 			x.Changed(changes)
 		}
