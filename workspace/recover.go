@@ -123,6 +123,7 @@ func (w *Workspace) replay() error {
 	if t := w.journal.Dropped(); t != nil {
 		w.log.Warn("journal had a torn tail", "workspace", w.name, "file", t.File, "offset", t.Offset, "bytes", t.Bytes)
 	}
+	lost := map[vfs.Ino]bool{} // files with bytes that did not survive
 	err := w.journal.Replay(func(lsn journal.LSN, t journal.Type, payload []byte) error {
 		if t != recStaged {
 			return nil
@@ -136,7 +137,7 @@ func (w *Workspace) replay() error {
 	if err != nil {
 		return err
 	}
-	return w.journal.Replay(func(lsn journal.LSN, t journal.Type, payload []byte) error {
+	err = w.journal.Replay(func(lsn journal.LSN, t journal.Type, payload []byte) error {
 		switch t {
 		case recStaged:
 			return nil
@@ -146,10 +147,40 @@ func (w *Workspace) replay() error {
 		}
 		r, err := decodeBatch(payload)
 		if err == nil {
-			err = w.redo(r)
+			err = w.redo(r, lost)
 		}
 		return atLSN(err, lsn)
 	})
+	if err != nil {
+		return err
+	}
+	return w.recount(lost)
+}
+
+// recount corrects the space of files that lost bytes: their records told of
+// blocks that are not there.
+func (w *Workspace) recount(lost map[vfs.Ino]bool) error {
+	for ino := range lost {
+		n, err := w.load(ino)
+		if errors.Is(err, syscall.ENOENT) {
+			continue // removed later on
+		}
+		if err != nil {
+			return err
+		}
+		v := n.v
+		v.flags |= flagReserved // look at every extent
+		n.v = v
+		blocks, err := w.allocated(n, 0, blockCeil(vfs.MaxFileSize))
+		if err != nil {
+			return err
+		}
+		w.usage.add(0, blocks*sectorsPerBlock-int64(v.Blocks))
+		v.Blocks = uint64(blocks) * sectorsPerBlock
+		n.v = v
+		w.layers.active.Set(string(inodeKey(ino)), appendInode(nil, &v))
+	}
+	return nil
 }
 
 func atLSN(err error, lsn journal.LSN) error {
@@ -173,7 +204,7 @@ func (w *Workspace) restage(r *stagedRecord) error {
 }
 
 // redo applies a batch as commit did.
-func (w *Workspace) redo(r *batchRecord) error {
+func (w *Workspace) redo(r *batchRecord, lost map[vfs.Ino]bool) error {
 	for _, e := range r.edits {
 		if e.key[0] == keyInode {
 			if err := w.redoInode(e); err != nil {
@@ -184,8 +215,12 @@ func (w *Workspace) redo(r *batchRecord) error {
 		w.layers.active.Set(string(e.key), e.value)
 	}
 	for i := range r.pieces {
-		if err := w.redoPiece(&r.pieces[i]); err != nil {
+		kept, err := w.redoPiece(&r.pieces[i])
+		if err != nil {
 			return err
+		}
+		if !kept {
+			lost[r.pieces[i].ino] = true
 		}
 	}
 	w.dirty = true
@@ -222,25 +257,26 @@ func (w *Workspace) redoInode(e edit) error {
 	return nil
 }
 
-// redoPiece puts a piece over its file. Staged bytes that a power cut took are
-// left out: what was there before them stays.
-func (w *Workspace) redoPiece(r *pieceRecord) error {
+// redoPiece puts a piece over its file, and reports whether it did: staged
+// bytes that a power cut took are left out, and what was there before them
+// stays.
+func (w *Workspace) redoPiece(r *pieceRecord) (bool, error) {
 	n, err := w.load(r.ino)
 	if err != nil {
-		return fmt.Errorf("bytes of inode %d: %w", r.ino, err)
+		return false, fmt.Errorf("bytes of inode %d: %w", r.ino, err)
 	}
 	if r.p.src == srcStaging {
 		if r.p.file, err = w.staging.reopen(r.file); err != nil {
-			return err
+			return false, err
 		}
 		ok, err := stagedIntact(r)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if !ok {
 			w.log.Warn("bytes that were never fsynced are lost", "workspace", w.name,
 				"inode", r.ino, "offset", r.p.off, "bytes", r.p.len)
-			return nil
+			return false, nil
 		}
 		n.unsynced.add(r.p.file, r.p.at, r.p.len)
 	}
@@ -248,7 +284,7 @@ func (w *Workspace) redoPiece(r *pieceRecord) error {
 		n.delta = &extentMap{}
 	}
 	n.delta.insert(r.p)
-	return nil
+	return true, nil
 }
 
 // stagedIntact reports whether the bytes that a record tells of are there.
