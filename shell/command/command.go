@@ -25,6 +25,9 @@ type Info struct {
 	Notes    string // what --help says after the options
 	// UsageStatus is the exit status of a usage error; 0 means 1.
 	UsageStatus int
+	// UsageHint is what follows the message of a usage error; "" means "Try
+	// 'NAME --help' for more information."
+	UsageHint string
 	// StopAtOperand ends the options at the first operand, as in env, xargs and
 	// whatever else takes a command line. Otherwise they may follow operands,
 	// unless POSIXLY_CORRECT is set.

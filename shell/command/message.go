@@ -21,7 +21,11 @@ func (c *Context) Fail(path string, err error) int {
 // Usage prints "NAME: message" and where to find help, and returns the status
 // of a usage error.
 func (c *Context) Usage(format string, args ...any) int {
-	c.Errorf(format+"\nTry '%s --help' for more information.", append(args, c.Command.Name)...)
+	hint := c.Command.UsageHint
+	if hint == "" {
+		hint = "Try '" + c.Command.Name + " --help' for more information."
+	}
+	c.Errorf("%s\n%s", fmt.Sprintf(format, args...), hint)
 	return c.UsageStatus()
 }
 
