@@ -1,12 +1,12 @@
 package chunk
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/restic/chunker"
@@ -93,7 +93,10 @@ func (c *Cutter) Cut(r io.Reader, emit func(data []byte) error) error {
 //	vfsd-polynomial 1 003da3358b4dc173 4b1f6e0a
 //
 // The words are: name, version, polynomial, and CRC-32C of all before it.
-const polynomialFile = "polynomial"
+const (
+	polynomialFile = "polynomial"
+	polDegree      = 53
+)
 
 func polynomialLine(pol chunker.Pol) string {
 	s := fmt.Sprintf("vfsd-polynomial 1 %016x ", uint64(pol))
@@ -101,23 +104,25 @@ func polynomialLine(pol chunker.Pol) string {
 }
 
 func parsePolynomial(p []byte) (chunker.Pol, error) {
-	for line := range bytes.Lines(p) {
+	// The lines are found by their length: the end of one may be what is damaged.
+	for line := range slices.Chunk(p, len(polynomialLine(0))) {
 		var v int
-		var pol uint64
-		var sum uint32
-		if _, err := fmt.Sscanf(string(line), "vfsd-polynomial %d %x %x", &v, &pol, &sum); err != nil {
+		var n uint64
+		if _, err := fmt.Sscanf(string(line), "vfsd-polynomial %d %x", &v, &n); err != nil {
 			continue
 		}
-		if string(line) == polynomialLine(chunker.Pol(pol)) {
-			return chunker.Pol(pol), checkPolynomial(chunker.Pol(pol))
+		// That it is irreducible was checked when it was made: that takes a
+		// millisecond, and would only cost a little in where cuts fall.
+		if pol := chunker.Pol(n); string(line) == polynomialLine(pol) && pol.Deg() == polDegree {
+			return pol, nil
 		}
 	}
 	return 0, fmt.Errorf("%w: no intact line", vfs.ErrCorrupt)
 }
 
 func checkPolynomial(pol chunker.Pol) error {
-	if pol.Deg() != 53 || !pol.Irreducible() {
-		return fmt.Errorf("polynomial %v is not irreducible of degree 53", pol)
+	if pol.Deg() != polDegree || !pol.Irreducible() {
+		return fmt.Errorf("polynomial %v is not irreducible of degree %d", pol, polDegree)
 	}
 	return nil
 }

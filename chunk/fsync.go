@@ -151,6 +151,15 @@ func (p *Packs) fsyncNames(packs []*pack) error {
 	return errors.Join(errs...)
 }
 
+// fsyncRemovals makes durable that packs are gone.
+func (p *Packs) fsyncRemovals() error {
+	p.fsyncMu.Lock()
+	defer p.fsyncMu.Unlock()
+	p.newNames.Store(true)
+	_, packs := p.unsealed(true)
+	return p.fsyncNames(packs)
+}
+
 // fail ends a pack that cannot be trusted beyond durable bytes and copies what
 // is there to another one. The caller holds p.fsyncMu.
 func (p *Packs) fail(pk *pack, durable int64) error {

@@ -84,10 +84,11 @@ func (g *GC) current() bool { return g.turn == g.p.gcMarks.Load() }
 // Sweep deletes the packs without live chunks, and those more than a third dead
 // after copying what lives. Dead chunks in other packs stay, and stay readable.
 //
-// Before anything is deleted the copies are durable and fsyncBarrier, if it is
-// not nil, has returned nil: it must make durable the roots from which the
-// caller marked, so that no root on disk reaches what goes. After an error the
-// packs that were not deleted yet are as they were.
+// When there is something to delete, Sweep first calls fsyncBarrier, unless it
+// is nil: that must make durable the roots from which the caller marked, so
+// that no root on disk reaches what goes. A pack is deleted only after the
+// copies from it are durable. After an error the packs that were not deleted
+// yet are still there, and nothing live is lost.
 //
 // With dryRun nothing changes, and the report says what would be done. The
 // collection is over when Sweep returns.
@@ -112,6 +113,13 @@ func (g *GC) Sweep(ctx context.Context, dryRun bool, fsyncBarrier func() error) 
 		return s.report, nil
 	}
 	err := s.run(ctx, victims, fsyncBarrier)
+	if s.report.Deleted > 0 {
+		err = errors.Join(err, p.fsyncRemovals())
+	}
+	s.report.FreedBytes -= s.report.CopiedBytes
+	if err != nil {
+		err = fmt.Errorf("garbage collection in %s: %w", p.opt.Dir, err)
+	}
 	return s.report, err
 }
 
@@ -123,10 +131,11 @@ type sweep struct {
 
 // victim is a pack that is to go.
 type victim struct {
-	pk   *pack
-	live int64   // bytes of live records, by the plan
-	recs []entry // its chunks
-	kept bool    // it had to stay
+	pk     *pack
+	live   int64   // bytes of live records, by the plan
+	recs   []entry // its chunks, once they were listed
+	copied bool    // some of them were copied
+	kept   bool    // it had to stay
 }
 
 func (r *GCReport) count(v *victim) {
@@ -192,54 +201,102 @@ func (p *Packs) packList() []*pack {
 }
 
 func (s *sweep) run(ctx context.Context, victims []*victim, barrier func() error) error {
-	for _, v := range victims {
-		if err := s.copyLive(ctx, v); err != nil {
-			return fmt.Errorf("garbage collection: %w", err)
-		}
-	}
-	if err := s.p.Fsync(ctx); err != nil {
-		return fmt.Errorf("garbage collection: %w", err)
+	if len(victims) == 0 {
+		return nil
 	}
 	if barrier != nil {
 		if err := barrier(); err != nil {
-			return fmt.Errorf("garbage collection: %w", err)
-		}
-	}
-	// From here on a dead chunk of a victim cannot be met by Put any more, and
-	// what was met since it was looked at is copied as well.
-	for _, v := range victims {
-		if err := s.forgetDead(ctx, v); err != nil {
-			return fmt.Errorf("garbage collection: %w", err)
+			return err
 		}
 	}
 	s.forgetLost()
-	if err := s.p.Fsync(ctx); err != nil {
-		return fmt.Errorf("garbage collection: %w", err)
+	// Dead packs first: they give back the space that copies need. On a full
+	// disk that is all there is, and it works without an Fsync.
+	dead := slices.DeleteFunc(slices.Clone(victims), func(v *victim) bool { return v.live > 0 })
+	if err := s.finish(ctx, dead); err != nil {
+		return err
 	}
-	return s.delete(victims)
+	var group []*victim
+	var size int64
+	for _, v := range victims {
+		if v.live == 0 {
+			continue
+		}
+		if err := s.copyLive(ctx, v); err != nil {
+			return err
+		}
+		group, size = append(group, v), size+v.live
+		if size >= s.p.opt.PackSize {
+			if err := s.finish(ctx, group); err != nil {
+				return err
+			}
+			group, size = nil, 0
+		}
+	}
+	return s.finish(ctx, group)
+}
+
+// finish deletes packs whose live chunks have been copied.
+func (s *sweep) finish(ctx context.Context, group []*victim) error {
+	// From here on a dead chunk of the group cannot be met by Put any more, and
+	// what was met since it was looked at is copied as well.
+	copied := false
+	for _, v := range group {
+		if err := s.forgetDead(ctx, v); err != nil {
+			return err
+		}
+		copied = copied || v.copied
+	}
+	var ferr error
+	if copied {
+		ferr = s.p.Fsync(ctx)
+	}
+	errs := []error{ferr}
+	for _, v := range group {
+		if v.kept || v.copied && ferr != nil {
+			continue
+		}
+		if err := s.p.dropPack(v.pk, true); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		s.report.Deleted++
+		if v.live > 0 {
+			s.report.Repacked++
+		}
+		s.report.FreedBytes += v.pk.end
+	}
+	return errors.Join(errs...)
 }
 
 // copyLive copies the live chunks of a pack. A pack with a live chunk that
 // cannot be copied stays.
 func (s *sweep) copyLive(ctx context.Context, v *victim) error {
 	p := s.p
-	var err error
-	if v.recs, err = p.listPack(v.pk); err != nil {
-		v.kept = true
-		s.keep(v.pk, err)
-		return nil
-	}
-	for i := range v.recs {
+	s.list(v)
+	for i := 0; i < len(v.recs) && !v.kept; i++ {
 		e := &v.recs[i]
 		at, f, ok := p.index.lookup(e.id)
 		if !ok || at != e.loc(v.pk.no) || f&(flagMarked|flagFresh) == 0 {
 			continue
 		}
-		if err := s.move(ctx, v, e); err != nil || v.kept {
+		if err := s.move(ctx, v, e); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// list learns what is in a victim. One that cannot be read stays.
+func (s *sweep) list(v *victim) {
+	if v.recs != nil {
+		return
+	}
+	var err error
+	if v.recs, err = s.p.listPack(v.pk); err != nil {
+		v.kept = true
+		s.keep(v.pk, err)
+	}
 }
 
 // move copies a live chunk out of a victim.
@@ -269,6 +326,7 @@ func (s *sweep) move(ctx context.Context, v *victim, e *entry) error {
 		r, body = encodeChunk(e.id, data, true, buf)
 	}
 	s.report.CopiedBytes += r.size()
+	v.copied = true
 	if err := p.copyRecord(&r, body, at); err != nil {
 		return err
 	}
@@ -280,6 +338,7 @@ func (s *sweep) move(ctx context.Context, v *victim, e *entry) error {
 // those that came to life again.
 func (s *sweep) forgetDead(ctx context.Context, v *victim) error {
 	p := s.p
+	s.list(v)
 	for i := 0; i < len(v.recs) && !v.kept; i++ {
 		e := &v.recs[i]
 		switch p.index.removeDead(e.id, e.loc(v.pk.no)) {
@@ -310,31 +369,6 @@ func (s *sweep) forgetLost() {
 			delete(w.lost, id)
 		}
 	}
-}
-
-func (s *sweep) delete(victims []*victim) error {
-	var errs []error
-	for _, v := range victims {
-		if v.kept {
-			continue
-		}
-		if err := s.p.dropPack(v.pk, true); err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		s.report.Deleted++
-		if v.live > 0 {
-			s.report.Repacked++
-		}
-		s.report.FreedBytes += v.pk.end
-	}
-	s.report.FreedBytes -= s.report.CopiedBytes
-	if len(victims) > 0 {
-		if err := s.p.opt.FS.SyncDir(s.p.opt.Dir); err != nil {
-			errs = append(errs, fmt.Errorf("fsync directory of packs %s: %w", s.p.opt.Dir, err))
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // listPack returns the chunks of a pack that is not written any more.

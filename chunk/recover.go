@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 
@@ -126,7 +127,7 @@ func (p *Packs) recoverNothing(pk *pack, f hostfs.File, size int64) error {
 }
 
 // allZero reports whether the first n bytes of a file are zeroes.
-func allZero(f hostfs.File, n int64) bool {
+func allZero(f io.ReaderAt, n int64) bool {
 	w := &walker{r: f, end: n}
 	zero := make([]byte, sectorSize)
 	for off := int64(0); off < n; off += sectorSize {
@@ -140,7 +141,7 @@ func allZero(f hostfs.File, n int64) bool {
 }
 
 // readFooter reads the footer of a sealed pack and where its records end.
-func readFooter(f hostfs.File, size int64, m marker) (*footer, int64, error) {
+func readFooter(f io.ReaderAt, size int64, m marker) (*footer, int64, error) {
 	if size < packHeaderSize+recordHeaderSize+footerHeadSize+trailerSize {
 		return nil, 0, errNoTrailer
 	}
@@ -222,7 +223,7 @@ type survey struct {
 	footer  bool    // there is a footer, though it cannot be used
 }
 
-func surveyPack(f hostfs.File, size int64, m marker) *survey {
+func surveyPack(f io.ReaderAt, size int64, m marker) *survey {
 	w := &walker{r: f, end: size, marker: m}
 	s := &survey{end: packHeaderSize, durable: packHeaderSize}
 	for off := int64(packHeaderSize); off < size && !s.footer; {

@@ -1,0 +1,209 @@
+package chunk
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/vfsd/vfsd/internal/hostfs"
+	"github.com/vfsd/vfsd/vfs"
+)
+
+// TestFsyncOnlyWhatIsDirty counts host calls: a second Fsync makes none, and a
+// store that was closed cleanly has nothing to fsync.
+func TestFsyncOnlyWhatIsDirty(t *testing.T) {
+	opt := testOptions(t)
+	disk := hostfs.NewFault(fastFS{}, nil)
+	opt.FS = disk
+	p := mustOpen(t, opt)
+	calls := func(do func() error) int64 {
+		before := disk.Calls()
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+		return disk.Calls() - before
+	}
+	fsync := func() error { return p.Fsync(t.Context()) }
+	mustPut(t, p, []byte("one"))
+	if n := calls(fsync); n == 0 {
+		t.Error("nothing is done for a new chunk")
+	}
+	if n := calls(fsync); n != 0 {
+		t.Errorf("%d host calls with nothing to do", n)
+	}
+	mustPut(t, p, []byte("one"))
+	if n := calls(fsync); n != 0 {
+		t.Errorf("%d host calls for a chunk that is durable", n)
+	}
+	mustPut(t, p, []byte("two"))
+	if n := calls(fsync); n != 2 {
+		t.Errorf("%d host calls for one more chunk, want a write and an fsync", n)
+	}
+}
+
+// TestFsyncAfterKill: chunks that a killed process left in the page cache are
+// not taken for durable when they are stored again.
+func TestFsyncAfterKill(t *testing.T) {
+	rig := newFaultRig(t)
+	p := mustOpen(t, rig.opt)
+	data := []byte("in the page cache only")
+	mustPut(t, p, data)
+	if err := p.flush(); err != nil {
+		t.Fatal(err)
+	}
+	// The process dies: its lock goes, its pages stay.
+	if err := p.lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p.closed.Store(true)
+	p = mustOpen(t, rig.opt)
+	rig.acked[mustPut(t, p, data)] = data
+	if p.Stats().DedupHits != 1 {
+		t.Fatal("the chunk was not found: nothing is tested")
+	}
+	rig.fsync(p)
+	if rig.errs > 0 {
+		t.Fatal("Fsync failed")
+	}
+	rig.heldByDisk()
+}
+
+// TestFsyncShared: callers that wait for each other share one fsync.
+func TestFsyncShared(t *testing.T) {
+	opt := testOptions(t)
+	gate, started := make(chan struct{}), make(chan struct{}, 100)
+	var syncs atomic.Int64
+	opt.FS = hostfs.NewFault(fastFS{}, func(op hostfs.Op, name string) error {
+		if op == hostfs.OpSync && filepath.Ext(name) == packSuffix {
+			syncs.Add(1)
+			started <- struct{}{}
+			<-gate
+		}
+		return nil
+	})
+	p := mustOpen(t, opt)
+	var wg sync.WaitGroup
+	mustPut(t, p, []byte("first"))
+	wg.Go(func() { p.Fsync(t.Context()) })
+	<-started
+	const callers = 20
+	var ready sync.WaitGroup
+	for i := range callers {
+		ready.Add(1)
+		wg.Go(func() {
+			mustPut(t, p, []byte{byte(i)})
+			ready.Done()
+			if err := p.Fsync(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	ready.Wait()
+	close(gate)
+	wg.Wait()
+	// One for the first, and one or two for all others, by who came when.
+	if n := syncs.Load(); n > 3 {
+		t.Errorf("%d fsyncs for %d callers", n, callers)
+	}
+}
+
+// TestLost: when an fsync fails and the bytes cannot be read back either, Fsync
+// fails until the chunk is stored again or collected.
+func TestLost(t *testing.T) {
+	for _, how := range []string{"stored", "collected", "reopened"} {
+		t.Run(how, func(t *testing.T) {
+			opt := testOptions(t)
+			opt.CacheBytes = -1
+			disk := hostfs.NewFault(fastFS{}, nil)
+			opt.FS = disk
+			p := mustOpen(t, opt)
+			r := rand.New(rand.NewPCG(1, 10))
+			kept, lost := sample(r, 1000), sample(r, 2000)
+			keptID, lostID := mustPut(t, p, kept), mustPut(t, p, lost)
+			name := packPath(opt.Dir, 1)
+			disk.SetHook(func(op hostfs.Op, path string) error {
+				if op != hostfs.OpSync || path != name {
+					return nil
+				}
+				// The kernel drops the page when it cannot write it.
+				at, _, _ := p.index.lookup(lostID)
+				f, err := os.OpenFile(name, os.O_RDWR, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer f.Close()
+				if _, err := f.WriteAt(make([]byte, at.n), int64(at.off)); err != nil {
+					t.Fatal(err)
+				}
+				return syscall.EIO
+			})
+			if err := p.Fsync(t.Context()); !errors.Is(err, syscall.EIO) {
+				t.Fatalf("Fsync: %v", err)
+			}
+			for range 2 {
+				if err := p.Fsync(t.Context()); !errors.Is(err, vfs.ErrCorrupt) {
+					t.Fatalf("Fsync with a lost chunk: %v", err)
+				}
+			}
+			if got, err := p.Get(t.Context(), keptID); err != nil || !bytes.Equal(got, kept) {
+				t.Fatalf("Get of a rescued chunk: %v", err)
+			}
+			if at, _, _ := p.index.lookup(keptID); at.pack == 1 {
+				t.Error("the other chunk is still in the failed pack")
+			}
+			if _, err := p.Get(t.Context(), lostID); !errors.Is(err, vfs.ErrCorrupt) {
+				t.Fatalf("Get of the lost chunk: %v", err)
+			}
+			disk.SetHook(nil)
+			switch how {
+			case "stored":
+				if mustPut(t, p, lost) != lostID {
+					t.Fatal("another ID")
+				}
+			case "collected":
+				gc := p.BeginGC()
+				gc.Mark(keptID)
+				if _, err := gc.Sweep(t.Context(), false, nil); err != nil {
+					t.Fatal(err)
+				}
+			case "reopened":
+				if err := p.Close(); !errors.Is(err, vfs.ErrCorrupt) {
+					t.Fatalf("Close: %v", err)
+				}
+				p = mustOpen(t, opt)
+			}
+			if err := p.Fsync(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := p.Get(t.Context(), keptID); err != nil || !bytes.Equal(got, kept) {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+func TestClosed(t *testing.T) {
+	opt := testOptions(t)
+	p := mustOpen(t, opt)
+	if _, err := Open(t.Context(), opt); !errors.Is(err, syscall.EWOULDBLOCK) {
+		t.Errorf("second Open: %v", err)
+	}
+	for range 2 {
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, perr := p.Put(t.Context(), nil)
+	_, gerr := p.Get(t.Context(), ID{})
+	for _, err := range []error{perr, gerr, p.Fsync(t.Context()), p.Scrub(t.Context(), nil, nil), p.Repair(t.Context(), Sum(nil), nil)} {
+		if !errors.Is(err, os.ErrClosed) {
+			t.Errorf("after Close: %v", err)
+		}
+	}
+}

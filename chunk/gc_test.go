@@ -1,0 +1,460 @@
+package chunk
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/vfsd/vfsd/internal/hostfs"
+	"github.com/vfsd/vfsd/vfs"
+)
+
+// roots is what a test keeps alive.
+type roots struct {
+	// begin is held by BeginGC, and shared by whoever stores a chunk and makes
+	// it a root: a chunk must not be stored before BeginGC and become a root
+	// after the roots were read.
+	begin sync.RWMutex
+
+	mu   sync.Mutex
+	data map[ID][]byte // guarded by mu
+}
+
+func (r *roots) random(rnd *rand.Rand) (ID, []byte, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.data) == 0 {
+		return ID{}, nil, false
+	}
+	k := rnd.IntN(len(r.data))
+	for id, data := range r.data {
+		if k--; k < 0 {
+			return id, data, true
+		}
+	}
+	panic("unreachable")
+}
+
+func (r *roots) collect(p *Packs) (GCReport, error) {
+	r.begin.Lock()
+	gc := p.BeginGC()
+	r.begin.Unlock()
+	r.mu.Lock()
+	for id := range r.data {
+		gc.Mark(id)
+	}
+	r.mu.Unlock()
+	return gc.Sweep(context.Background(), false, func() error { return nil })
+}
+
+// TestGCUnderWriters collects again and again while eight writers store, read,
+// make and drop roots. They share contents, so that what one has dropped is
+// stored again by another at any moment of a sweep.
+func TestGCUnderWriters(t *testing.T) {
+	ctx := context.Background()
+	opt := testOptions(t)
+	opt.PackSize, opt.batch, opt.CacheBytes = 128<<10, 16<<10, -1
+	opt.Log = nil
+	p := mustOpen(t, opt)
+	live := &roots{data: make(map[ID][]byte)}
+	steps := 1500
+	if soak() {
+		steps = 50000
+	}
+	var writers, collector sync.WaitGroup
+	var done atomic.Bool
+	for w := range uint64(8) {
+		writers.Go(func() {
+			r := rand.New(rand.NewPCG(w, 9))
+			for range steps {
+				switch k := r.IntN(100); {
+				case k < 45:
+					content := r.Uint64N(300)
+					data := sample(rand.New(rand.NewPCG(content, 0)), int(content*37%9000))
+					live.begin.RLock()
+					id, err := p.Put(ctx, data)
+					live.mu.Lock()
+					live.data[id] = data
+					live.mu.Unlock()
+					live.begin.RUnlock()
+					if err != nil {
+						t.Error(err)
+						return
+					}
+				case k < 70:
+					id, want, ok := live.random(r)
+					if !ok {
+						continue
+					}
+					got, err := p.Get(ctx, id)
+					// Another writer may have dropped it meanwhile.
+					live.mu.Lock()
+					_, still := live.data[id]
+					live.mu.Unlock()
+					if still && err != nil && !errors.Is(err, ErrNotFound) || err == nil && !bytes.Equal(got, want) {
+						t.Errorf("Get of a root: %d bytes, %v", len(got), err)
+						return
+					}
+				case k < 98:
+					if id, _, ok := live.random(r); ok {
+						live.mu.Lock()
+						delete(live.data, id)
+						live.mu.Unlock()
+					}
+				default:
+					if err := p.Fsync(ctx); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			}
+		})
+	}
+	var deleted int
+	collector.Go(func() {
+		for !done.Load() {
+			report, err := live.collect(p)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			deleted += report.Deleted
+		}
+	})
+	writers.Wait()
+	done.Store(true)
+	collector.Wait()
+	if deleted < 5 {
+		t.Errorf("only %d packs were deleted: nothing was tested", deleted)
+	}
+	for id, want := range live.data {
+		if got, err := p.Get(ctx, id); err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("Get of a root at the end: %v", err)
+		}
+	}
+	mustScrub(t, p)
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p = mustOpen(t, opt)
+	for id, want := range live.data {
+		if got, err := p.Get(ctx, id); err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("Get of a root after reopening: %v", err)
+		}
+	}
+}
+
+// gcRig is a store with ten sealed packs of 16 chunks each.
+type gcRig struct {
+	t     *testing.T
+	opt   Options
+	disk  *hostfs.Fault
+	p     *Packs
+	packs [][]ID
+	data  map[ID][]byte
+}
+
+func newGCRig(t *testing.T) *gcRig {
+	opt := testOptions(t)
+	opt.PackSize, opt.CacheBytes, opt.Compress = 64<<10, -1, false
+	rig := &gcRig{t: t, disk: hostfs.NewFault(fastFS{}, nil), data: make(map[ID][]byte)}
+	opt.FS = rig.disk
+	rig.opt = opt
+	rig.p = mustOpen(t, opt)
+	for k := range 10 {
+		rig.packs = append(rig.packs, nil)
+		for i := range 16 {
+			data := noise(uint64(k), 4000)
+			data[0] = byte(i)
+			id := mustPut(t, rig.p, data)
+			rig.data[id] = data
+			rig.packs[k] = append(rig.packs[k], id)
+		}
+	}
+	mustPut(t, rig.p, noise(99, 4000)) // in the open pack
+	if err := rig.p.Fsync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return rig
+}
+
+// mark begins a collection that keeps the first n chunks of each pack, by the
+// list.
+func (rig *gcRig) mark(keep ...int) *GC {
+	gc := rig.p.BeginGC()
+	for k, n := range keep {
+		for _, id := range rig.packs[k][:n] {
+			if !gc.Mark(id) || gc.Mark(id) {
+				rig.t.Fatal("Mark does not return true once")
+			}
+		}
+	}
+	return gc
+}
+
+// holds: the first n chunks of each pack are there.
+func (rig *gcRig) holds(keep ...int) {
+	rig.t.Helper()
+	for k, n := range keep {
+		for _, id := range rig.packs[k][:n] {
+			if got, err := rig.p.Get(rig.t.Context(), id); err != nil || !bytes.Equal(got, rig.data[id]) {
+				rig.t.Fatalf("live chunk of pack %d: %v", k, err)
+			}
+		}
+	}
+}
+
+var (
+	// Nothing dead, dead a third and less, more than a third, and wholly.
+	keepSome = []int{16, 12, 11, 10, 1, 0, 0, 16, 16, 16}
+	keepAll  = []int{16, 16, 16, 16, 16, 16, 16, 16, 16, 16}
+)
+
+func TestSweep(t *testing.T) {
+	rig := newGCRig(t)
+	dry, err := rig.mark(keepSome...).Sweep(t.Context(), true, func() error { panic("called in a dry run") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := rig.p.Stats().Packs; n != 11 {
+		t.Fatalf("the dry run left %d of 11 packs", n)
+	}
+	rig.holds(keepAll...)
+	var order []string
+	got, err := rig.mark(keepSome...).Sweep(t.Context(), false, func() error {
+		order = append(order, fmt.Sprint("barrier at ", rig.p.Stats().Packs))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != dry {
+		t.Errorf("swept\n%+v\nforeseen was\n%+v", got, dry)
+	}
+	if got.Deleted != 4 || got.Repacked != 2 || got.LiveChunks != 98 || got.Chunks != 161 || got.FreedBytes < 2*64000 {
+		t.Errorf("%+v", got)
+	}
+	if !slices.Equal(order, []string{"barrier at 11"}) {
+		t.Errorf("order: %v", order)
+	}
+	rig.holds(keepSome...)
+	// Dead chunks of packs that went are gone, others are still there.
+	if rig.p.Has(rig.packs[5][0]) || !rig.p.Has(rig.packs[1][15]) {
+		t.Error("what should be gone is there, or what should be there is gone")
+	}
+	if _, err := os.Stat(packPath(rig.opt.Dir, 6)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the dead pack is still on disk: %v", err)
+	}
+	if s := rig.p.Stats(); s.RawBytes != 4000*s.Chunks {
+		t.Errorf("raw bytes do not fit: %+v", s)
+	}
+	mustScrub(t, rig.p)
+	if err := rig.p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	rig.p = mustOpen(t, rig.opt)
+	rig.holds(keepSome...)
+}
+
+// TestSweepFails: whatever goes wrong, nothing live is lost, and the next
+// collection does the work.
+func TestSweepFails(t *testing.T) {
+	broken := errors.New("broken")
+	fail := map[string]struct {
+		hook    hostfs.Hook
+		barrier error
+	}{
+		"barrier": {barrier: broken},
+		"copy":    {hook: hostfs.Nth(0, broken, hostfs.OpWrite)},
+		"fsync":   {hook: hostfs.Nth(0, broken, hostfs.OpSync)},
+		"list":    {hook: hostfs.Nth(0, broken, hostfs.OpOpen)},
+		"remove":  {hook: hostfs.Nth(0, broken, hostfs.OpRemove)},
+		"dir":     {hook: hostfs.Nth(0, broken, hostfs.OpSyncDir)},
+	}
+	for name, f := range fail {
+		t.Run(name, func(t *testing.T) {
+			rig := newGCRig(t)
+			gc := rig.mark(keepSome...)
+			rig.disk.SetHook(f.hook)
+			report, err := gc.Sweep(t.Context(), false, func() error { return f.barrier })
+			if err == nil && report.Kept == 0 {
+				t.Errorf("nobody noticed: %+v", report)
+			}
+			if err != nil && !errors.Is(err, broken) {
+				t.Errorf("Sweep: %v", err)
+			}
+			rig.holds(keepSome...)
+			rig.disk.SetHook(nil)
+			if _, err := rig.mark(keepSome...).Sweep(t.Context(), false, nil); err != nil {
+				t.Fatal(err)
+			}
+			rig.holds(keepSome...)
+			if err := rig.p.Close(); err != nil {
+				t.Fatal(err)
+			}
+			rig.p = mustOpen(t, rig.opt)
+			if _, err := rig.mark(keepSome...).Sweep(t.Context(), false, nil); err != nil {
+				t.Fatal(err)
+			}
+			rig.holds(keepSome...)
+			if s := rig.p.Stats(); s.StoredBytes > 120*4100 {
+				t.Errorf("garbage stays: %+v", s)
+			}
+		})
+	}
+}
+
+// TestSweepKeepsDamage: a pack that holds the only, damaged, copy of a live
+// chunk stays until a good copy came from elsewhere.
+func TestSweepKeepsDamage(t *testing.T) {
+	rig := newGCRig(t)
+	f, err := os.OpenFile(packPath(rig.opt.Dir, 5), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	flip(t, f, 8*500) // in the one live chunk of that pack
+	id := rig.packs[4][0]
+	report, err := rig.mark(keepSome...).Sweep(t.Context(), false, nil)
+	if err != nil || report.Kept != 1 || report.Deleted != 3 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	if _, err := rig.p.Get(t.Context(), id); !errors.Is(err, vfs.ErrCorrupt) {
+		t.Fatalf("Get of the damaged chunk: %v", err)
+	}
+	if err := rig.p.Repair(t.Context(), id, rig.data[id]); err != nil {
+		t.Fatal(err)
+	}
+	report, err = rig.mark(keepSome...).Sweep(t.Context(), false, nil)
+	if err != nil || report.Kept != 0 || report.Deleted != 1 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	rig.holds(keepSome...)
+}
+
+// TestSweepRevived: chunks that are stored again, or asked for, after BeginGC
+// live, even when the sweep has looked at them already.
+func TestSweepRevived(t *testing.T) {
+	rig := newGCRig(t)
+	gc := rig.mark(keepSome...)
+	dead := rig.packs[5]
+	mustPut(t, rig.p, rig.data[dead[0]])
+	rig.p.Has(dead[1])
+	_, err := gc.Sweep(t.Context(), false, func() error {
+		mustPut(t, rig.p, rig.data[dead[2]])
+		rig.p.Has(dead[3])
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []bool{true, true, true, true, false} {
+		if got := rig.p.Has(dead[i]); got != want {
+			t.Errorf("chunk %d: Has = %v", i, got)
+		}
+	}
+	rig.holds(keepSome...)
+	rig.packs[5] = dead[:4]
+	keep := slices.Clone(keepSome)
+	keep[5] = 4
+	rig.holds(keep...)
+}
+
+// TestSweepMissing: while something that lives is missing, a pack with
+// unreadable parts is not deleted.
+func TestSweepMissing(t *testing.T) {
+	rig := newGCRig(t)
+	if err := rig.p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	name := packPath(rig.opt.Dir, 6)
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = b[:len(b)-trailerSize-1] // no footer
+	b[packHeaderSize+3] ^= 1     // nor the header of the first record
+	place(t, name, b)
+	rig.p = mustOpen(t, rig.opt)
+	if err := rig.p.Fsync(t.Context()); err != nil { // seals what was recovered
+		t.Fatal(err)
+	}
+	gone := rig.packs[5][0]
+	gc := rig.mark(keepSome...)
+	if !gc.Mark(gone) {
+		t.Error("Mark of a missing chunk returns false")
+	}
+	report, err := gc.Sweep(t.Context(), false, nil)
+	if err != nil || report.Missing != 1 || report.Kept != 1 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	report, err = rig.mark(keepSome...).Sweep(t.Context(), false, nil)
+	if err != nil || report.Kept != 0 || report.Deleted != 1 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+}
+
+// TestSweepCompresses: a sweep compresses what was stored raw.
+func TestSweepCompresses(t *testing.T) {
+	opt := testOptions(t)
+	opt.PackSize = 64 << 10
+	p := mustOpen(t, opt)
+	raw := p.Raw()
+	var ids []ID
+	for i := range 100 {
+		ids = append(ids, mustPut(t, raw, bytes.Repeat([]byte(fmt.Sprintf("%4d", i)), 1000)))
+	}
+	if err := p.Fsync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s := p.Stats(); s.StoredBytes < s.RawBytes {
+		t.Errorf("PutRaw compresses: %+v", s)
+	}
+	gc := p.BeginGC()
+	for i := 0; i < len(ids); i += 2 {
+		gc.Mark(ids[i])
+	}
+	report, err := gc.Sweep(t.Context(), false, nil)
+	if err != nil || report.Deleted < 5 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	if report.CopiedBytes > report.LiveBytes/4 {
+		t.Errorf("copied %d bytes of %d", report.CopiedBytes, report.LiveBytes)
+	}
+	for i := 0; i < len(ids); i += 2 {
+		if _, err := p.Get(t.Context(), ids[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestSweepSuperseded: a collection ends when another begins, is aborted, or
+// was swept.
+func TestSweepSuperseded(t *testing.T) {
+	rig := newGCRig(t)
+	old := rig.mark()
+	gc := rig.mark(keepSome...)
+	if _, err := old.Sweep(t.Context(), false, nil); !errors.Is(err, ErrSuperseded) {
+		t.Errorf("Sweep of the earlier collection: %v", err)
+	}
+	old.Abort()
+	if _, err := gc.Sweep(t.Context(), true, nil); err != nil {
+		t.Errorf("Sweep: %v", err)
+	}
+	if _, err := gc.Sweep(t.Context(), false, nil); !errors.Is(err, ErrSuperseded) {
+		t.Errorf("second Sweep: %v", err)
+	}
+	gc = rig.mark()
+	gc.Abort()
+	if _, err := gc.Sweep(t.Context(), false, nil); !errors.Is(err, ErrSuperseded) {
+		t.Errorf("Sweep after Abort: %v", err)
+	}
+	rig.holds(keepAll...)
+}
