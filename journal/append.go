@@ -15,8 +15,8 @@ const maxKeptBuffer = 1 << 20
 // Append writes one record, whose payload is the concatenation of the parts,
 // and returns its LSN. When it returns the record is in the page cache: it
 // survives the death of the process, and after an Fsync a power cut. The parts
-// are not retained. After any error but ErrTooLarge and a type of 0 the journal
-// has stopped, and the record will not be there after it is reopened.
+// are not retained. After an error with ErrFailed in its chain the journal has
+// stopped, and the record will not be there after it is reopened.
 //
 // The record is written by the caller under a mutex, in one system call: a
 // committer goroutine was rejected because waking it costs ten times that.
@@ -41,6 +41,9 @@ func (j *Journal) Append(t Type, payload ...[]byte) (LSN, error) {
 		}
 	}
 	lsn := j.Applied() + 1
+	if lsn > MaxLSN {
+		return 0, fmt.Errorf("journal: append: no LSN is left after %d", uint64(MaxLSN))
+	}
 	j.appended = true
 	j.buf = appendRecord(j.buf[:0], t, lsn, j.Durable(), payload)
 	size := entrySize(len(j.buf))

@@ -44,7 +44,7 @@ func sail(t *testing.T, seed uint64, lying bool) (v *voyage, err error) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	v = &voyage{t: t, rng: rng, lying: lying, floor: voyageFirst - 1}
 	v.opts = journal.Options{First: voyageFirst, SegmentSize: 4096 << rng.IntN(4)}
-	root := t.TempDir()
+	root := memDir(t)
 	for v.life = range 4 {
 		next, err := v.live(root, seed)
 		os.RemoveAll(root)
@@ -61,7 +61,7 @@ func sail(t *testing.T, seed uint64, lying bool) (v *voyage, err error) {
 func (v *voyage) live(root string, seed uint64) (string, error) {
 	var err error
 	v.crash, err = hostfs.NewCrash(hostfs.CrashOptions{
-		Root: root, Scratch: v.t.TempDir(), Lying: v.lying, StrictNames: seed%2 == 1,
+		Root: root, Scratch: memDir(v.t), Lying: v.lying, StrictNames: seed%2 == 1,
 	})
 	if err != nil {
 		return "", err
@@ -241,7 +241,7 @@ func (v *voyage) holds(got []entry, durable journal.LSN) error {
 
 // P1, P2, P3: seeded journeys through power cuts.
 func TestPowerCuts(t *testing.T) {
-	seeds := uint64(10)
+	seeds := uint64(20)
 	if soak() {
 		seeds = 3000
 	}
@@ -276,7 +276,7 @@ func TestPowerCutsOnALyingDisk(t *testing.T) {
 // next crash; the cut itself is durable before anything is appended.
 func TestAppendAfterTornTailSurvives(t *testing.T) {
 	for seed := range uint64(40) {
-		root := t.TempDir()
+		root := memDir(t)
 		o := journal.Options{FS: quick{}, Dir: filepath.Join(root, "j")}
 		j := mustOpen(t, o)
 		want := appendEntries(t, j, 20)
@@ -288,7 +288,7 @@ func TestAppendAfterTornTailSurvives(t *testing.T) {
 		}
 		want = want[:19]
 
-		crash, err := hostfs.NewCrash(hostfs.CrashOptions{Root: root, Scratch: t.TempDir()})
+		crash, err := hostfs.NewCrash(hostfs.CrashOptions{Root: root, Scratch: memDir(t)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -321,8 +321,8 @@ func TestAppendAfterTornTailSurvives(t *testing.T) {
 
 // P2 with many writers: at any moment, what Fsync had promised them is there.
 func TestPowerCutsUnderWriters(t *testing.T) {
-	root := t.TempDir()
-	crash, err := hostfs.NewCrash(hostfs.CrashOptions{Root: root, Scratch: t.TempDir()})
+	root := memDir(t)
+	crash, err := hostfs.NewCrash(hostfs.CrashOptions{Root: root, Scratch: memDir(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

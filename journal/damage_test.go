@@ -43,7 +43,7 @@ type sample struct {
 func newSample(t *testing.T, segmentSize, n int, fsync bool) *sample {
 	t.Helper()
 	s := &sample{t: t, bytes: map[string][]byte{}, ends: map[string][]int{}}
-	s.opts = journal.Options{FS: quick{}, Dir: filepath.Join(t.TempDir(), "j"), First: 70, SegmentSize: segmentSize}
+	s.opts = journal.Options{FS: quick{}, Dir: filepath.Join(memDir(t), "j"), First: 70, SegmentSize: segmentSize}
 	j := mustOpen(t, s.opts)
 	var before int64
 	for range n {
@@ -323,7 +323,7 @@ func TestDamagedDirectory(t *testing.T) {
 	put(s.names[0], s.bytes[s.names[0]])
 
 	for _, name := range []string{
-		"00000000000000000070.START", "00000000000000000070.END", "00000000000000000000", "00000000000000000070x",
+		"00000000000000000070.START", "18446744073709551615", "00000000000000000070.END", "00000000000000000000", "00000000000000000070x",
 	} {
 		put(name, nil)
 		_, _, err = s.opened()
@@ -348,6 +348,40 @@ func TestWrongFirstLSN(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameEntries(t, got, s.entries)
+}
+
+// Damage that comes between Open and Replay is found, and where.
+func TestDamageAfterOpen(t *testing.T) {
+	s := newSample(t, 700, 30, true)
+	path := filepath.Join(s.opts.Dir, s.names[1])
+	for what, content := range map[string][]byte{
+		"flipped": append([]byte{s.bytes[s.names[1]][0] ^ 1}, s.bytes[s.names[1]][1:]...),
+		"cut":     s.bytes[s.names[1]][:len(s.bytes[s.names[1]])-1],
+		"payload": append(slices.Clone(s.bytes[s.names[1]][:len(s.bytes[s.names[1]])-1]), 0),
+	} {
+		j := mustOpen(t, s.opts)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		next := 0
+		err := j.Replay(func(lsn journal.LSN, typ journal.Type, p []byte) error {
+			if e := (entry{lsn, typ, string(p)}); e != s.entries[next] {
+				t.Errorf("%s: replayed %v, want %v", what, e, s.entries[next])
+			}
+			next++
+			return nil
+		})
+		at := 0
+		if what != "flipped" {
+			ends := s.ends[s.names[1]]
+			at = ends[len(ends)-2]
+		}
+		s.wantCorrupt(what, s.names[1], at, err)
+		mustClose(t, j)
+		if err := os.WriteFile(path, s.bytes[s.names[1]], 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // A segment too long to be one is refused before it is read.
@@ -394,7 +428,7 @@ func TestScrub(t *testing.T) {
 
 // Journal.Scrub sees whole records only, whoever appends meanwhile.
 func TestScrubWhileAppending(t *testing.T) {
-	j := mustOpen(t, journal.Options{FS: quick{}, Dir: filepath.Join(t.TempDir(), "j"), SegmentSize: 4096})
+	j := mustOpen(t, journal.Options{FS: quick{}, Dir: filepath.Join(memDir(t), "j"), SegmentSize: 4096})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

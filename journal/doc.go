@@ -6,6 +6,9 @@
 //	lsn, err := j.Append(typeBatch, payload) // survives kill -9 from here on
 //	err = j.Fsync(lsn)                       // survives a power cut from here on
 //
+// There is one directory between two checkpoints. When a checkpoint is durable,
+// close the journal, remove its directory, and go on in another.
+//
 // github.com/tidwall/wal holds the segments. What it lacks is added here: a
 // checksum and the expected LSN in every record, a scrub before it opens, one
 // opener at a time, durability through the hostfs seam, and an end to writing

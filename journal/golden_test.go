@@ -238,7 +238,8 @@ func TestGoldenSpecTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec := string(b)
-	for name, value := range map[string]int{
+	for name, value := range map[string]uint64{
+		"LSN at most":                   MaxLSN,
 		"version":                       Version,
 		"header of a record, bytes":     headerSize,
 		"length uvarint, bytes at most": maxLength,

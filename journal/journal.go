@@ -61,6 +61,9 @@ func (o *Options) fill() error {
 	if o.SegmentSize < 0 || o.SegmentSize > maxSegmentSize {
 		return fmt.Errorf("segment size %d is not in 1..%d", o.SegmentSize, maxSegmentSize)
 	}
+	if o.First > MaxLSN {
+		return fmt.Errorf("first LSN %d is above %d", o.First, uint64(MaxLSN))
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -76,7 +79,6 @@ type Journal struct {
 	segmentSize int64
 	slog        *slog.Logger
 	lock        hostfs.File // the flocked LOCK file
-	dropped     *Torn
 	reserveSize int64
 
 	applied atomic.Uint64 // written under mu
@@ -88,6 +90,7 @@ type Journal struct {
 	log      *wal.Log  // guarded by mu
 	tail     segment   // guarded by mu; its file is used without mu while fsyncing is set
 	first    LSN       // guarded by mu
+	dropped  *Torn     // guarded by mu
 	fsyncing bool      // guarded by mu: somebody leads an fsync without holding mu
 	appended bool      // guarded by mu: Replay's time is over
 	err      error     // guarded by mu: the first error

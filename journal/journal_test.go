@@ -36,6 +36,22 @@ func mustOpen(t testing.TB, o journal.Options) *journal.Journal {
 	return j
 }
 
+// memDir is a temporary directory, in memory if the system has one there: the
+// fsyncs that wal insists on cost nothing then, and power cuts are simulated.
+func memDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "journal-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
 func mustClose(t testing.TB, j *journal.Journal) {
 	t.Helper()
 	if err := j.Close(); err != nil {
@@ -312,5 +328,46 @@ func BenchmarkAppendFsync(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// Reopening and scrubbing while others append and fsync disturbs nobody.
+func TestReopenUnderWriters(t *testing.T) {
+	o := journal.Options{FS: quick{}, Dir: filepath.Join(t.TempDir(), "j"), SegmentSize: 2048}
+	j := mustOpen(t, o)
+	const writers, each = 4, 150
+	var wg sync.WaitGroup
+	for range writers {
+		wg.Go(func() {
+			for i := range each {
+				lsn, err := j.Append(1, make([]byte, i))
+				if err == nil && i%3 == 0 {
+					err = j.Fsync(lsn)
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { wg.Wait(); close(done) }()
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		default:
+		}
+		if err := j.Reopen(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := j.Scrub(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustClose(t, j)
+	if got := replay(t, mustOpen(t, o)); len(got) != writers*each {
+		t.Errorf("%d records, want %d", len(got), writers*each)
 	}
 }

@@ -20,6 +20,8 @@ const Version = 1
 const (
 	// MaxPayload is the largest payload of one record, in bytes.
 	MaxPayload = 64 << 20
+	// MaxLSN is the highest LSN.
+	MaxLSN = 1<<63 - 1
 	// MaxSegment is the largest segment file that is read, in bytes: the
 	// largest SegmentSize and one record beyond it.
 	MaxSegment = maxSegmentSize + MaxPayload + headerSize + maxLength

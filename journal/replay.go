@@ -21,7 +21,7 @@ func (j *Journal) Replay(fn func(lsn LSN, t Type, payload []byte) error) error {
 	for lsn, last := j.first, j.Applied(); lsn <= last; lsn++ {
 		rec, err := j.log.Read(uint64(lsn))
 		if err != nil {
-			return fmt.Errorf("journal: replay: read LSN %d in %s: %w", lsn, j.dir, err)
+			return errors.Join(j.damage(lsn), fmt.Errorf("journal: replay: read LSN %d in %s: %w", lsn, j.dir, err))
 		}
 		// Checked again: since the scrub it was read from the disk anew.
 		r, bad := parseRecord(rec)
@@ -29,7 +29,7 @@ func (j *Journal) Replay(fn func(lsn LSN, t Type, payload []byte) error) error {
 			bad = flawLSN
 		}
 		if bad != "" {
-			return &CorruptError{j.dir, 0, lsn, string(bad)}
+			return j.damage(lsn)
 		}
 		if err := fn(lsn, r.typ, r.payload); err != nil {
 			return err
@@ -40,4 +40,17 @@ func (j *Journal) Replay(fn func(lsn LSN, t Type, payload []byte) error) error {
 		return fmt.Errorf("journal: replay: %w", err)
 	}
 	return nil
+}
+
+// damage finds where a record is damaged that was whole when it was scrubbed.
+// With mu held.
+func (j *Journal) damage(lsn LSN) error {
+	s := scrubber{fs: j.fs, dir: j.dir}
+	if err := s.run(); err != nil {
+		return err
+	}
+	if torn := s.report.Torn; torn != nil {
+		return &CorruptError{torn.File, torn.Offset, torn.LSN, torn.Reason}
+	}
+	return &CorruptError{j.dir, 0, lsn, "the record was read differently each time"}
 }

@@ -200,7 +200,7 @@ func listSegments(fsys hostfs.FS, dir string) ([]segmentFile, error) {
 			continue
 		}
 		path := filepath.Join(dir, name)
-		if len(name) > segmentNameSize || n == 0 || !e.Type().IsRegular() {
+		if len(name) > segmentNameSize || n == 0 || n > MaxLSN || !e.Type().IsRegular() {
 			return nil, &CorruptError{path, 0, LSN(n), "no segment of this journal has this name"}
 		}
 		segments = append(segments, segmentFile{path, LSN(n)})
