@@ -140,7 +140,9 @@ func TestTruncate(t *testing.T) {
 }
 
 func TestMktemp(t *testing.T) {
-	random := func(s string) string { return regexp.MustCompile(`[A-Za-z0-9]{10}|(aa\.)[A-Za-z0-9]{4}`).ReplaceAllString(s, "${1}R") }
+	random := func(s string) string {
+		return regexp.MustCompile(`[A-Za-z0-9]{10}|(aa\.)[A-Za-z0-9]{4}`).ReplaceAllString(s, "${1}R")
+	}
 	w := commandtest.Case{Env: []string{"TMPDIR=$DIR"}, Clean: random}
 	commandtest.Run(t, commandtest.Lines(w,
 		"mktemp -u", "mktemp -u aa.XXXX", "mktemp -u -p sub", "mktemp -u -t aa.XXXX", "mktemp -u --tmpdir=x aa.XXXX.c", "mktemp -u --suffix=.txt aa.XXXX", "mktemp aa.XX", "mktemp nope/aa.XXXX", "mktemp -d nope/aa.XXXX", "mktemp -q nope/aa.XXXX", "mktemp --suffix=.c aa.XXXXb", "mktemp -u --suffix=a/b aa.XXXX", "mktemp a b", "mktemp -t a/XXXX", "mktemp -p x /a/XXXX",
