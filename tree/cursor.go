@@ -20,7 +20,8 @@ type step struct {
 func (c *cursor) node() *node { return c.path[len(c.path)-1].n }
 
 // seek moves to the first node whose last key is not less than key. If there
-// is none it moves to the last node and reports false.
+// is none it moves to the last node and reports false. From one seek to the
+// next, keys must not decrease.
 func (c *cursor) seek(ctx context.Context, key []byte) (within bool, err error) {
 	if len(c.path) == 0 {
 		root, err := c.t.node(ctx, c.t.root)
@@ -31,8 +32,10 @@ func (c *cursor) seek(ctx context.Context, key []byte) (within bool, err error) 
 	}
 	// Climb only as far as needed: most seeks stay close.
 	up := len(c.path) - 1
-	for up > 0 && !c.covers(up, key) {
-		up--
+	for ; up > 0; up-- {
+		if n := c.path[up].n; n.compareKey(n.n-1, key) >= 0 {
+			break
+		}
 	}
 	c.path = c.path[:up+1]
 	within = true
@@ -50,23 +53,6 @@ func (c *cursor) seek(ctx context.Context, key []byte) (within bool, err error) 
 		within = false
 	}
 	return within, nil
-}
-
-// covers reports whether the first node with a last key not less than key is
-// at or below the node at that depth of the path.
-func (c *cursor) covers(depth int, key []byte) bool {
-	n := c.path[depth].n
-	if n.compareKey(n.n-1, key) < 0 {
-		return false
-	}
-	// Everything left of the node is below the entry before the one that the
-	// nearest ancestor with a left neighbour took.
-	for depth--; depth >= 0; depth-- {
-		if s := c.path[depth]; s.i > 0 {
-			return s.n.compareKey(s.i-1, key) < 0
-		}
-	}
-	return true
 }
 
 // next moves to the next node of the level and reports whether there is one.

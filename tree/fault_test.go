@@ -232,6 +232,69 @@ func equalsScan(t *testing.T, tr *Tree) {
 	}
 }
 
+// An inner node may be sound in itself and still not fit its child.
+func TestChildrenThatDoNotFit(t *testing.T) {
+	s := newStore()
+	put := func(raw []byte) *node {
+		id, err := s.Put(ctx, raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := decode(id, raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	entry := func(n *node, change func(key []byte, r *record)) [2]string {
+		key, r := n.lastKey(), n.record()
+		if change != nil {
+			change(key, &r)
+		}
+		return [2]string{string(key), string(r.append(nil))}
+	}
+	leaf := put(encode(0, [2]string{"b", "1"}, [2]string{"c", "2"}))
+	next := put(encode(0, [2]string{"x", "1"}, [2]string{"y", "2"}))
+	early := put(encode(0, [2]string{"a", "1"}, [2]string{"y", "2"})) // begins left of leaf
+	inner := put(encode(1, entry(next, nil)))
+	left := put(encode(1, entry(leaf, nil)))
+	right := put(encode(1, entry(early, nil)))
+	tests := map[string][]byte{
+		"leaf two levels down":  encode(2, entry(leaf, nil), entry(inner, nil)),
+		"child of its level":    encode(1, entry(leaf, nil), entry(inner, nil)),
+		"more entries":          encode(1, entry(leaf, func(_ []byte, r *record) { r.entries++ }), entry(next, nil)),
+		"fewer bytes":           encode(1, entry(leaf, func(_ []byte, r *record) { r.bytes-- }), entry(next, nil)),
+		"later last key":        encode(1, entry(leaf, func(k []byte, _ *record) { k[0]++ }), entry(next, nil)),
+		"earlier last key":      encode(1, entry(leaf, func(k []byte, _ *record) { k[0]-- }), entry(next, nil)),
+		"overlap":               encode(1, entry(leaf, nil), entry(early, nil)),
+		"overlap of its leaves": encode(2, entry(left, nil), entry(right, nil)),
+	}
+	sane := numbered(t, s, NewCache(0), 10)
+	for name, raw := range tests {
+		lying := Load(s, NewCache(0), put(raw).id)
+		report, err := Check(ctx, lying)
+		if err != nil || !errors.Is(report.Err(), vfs.ErrCorrupt) {
+			t.Errorf("%s: check: %v, %v", name, report.Err(), err)
+		}
+		got := map[string]error{
+			"scan": lying.Scan(ctx, nil, nil, func(k, v []byte) bool { return true }),
+			"diff": Diff(ctx, sane, lying, func(Change) bool { return true }),
+		}
+		_, got["apply"] = lying.Apply(ctx, []Edit{{Key: []byte("b")}, {Key: []byte("x")}})
+		if strings.HasPrefix(name, "leaf") || strings.HasPrefix(name, "child") {
+			// The order of what a path passes by is no concern of Get's.
+			_, _, err1 := lying.Get(ctx, []byte("b"))
+			_, _, err2 := lying.Get(ctx, []byte("x"))
+			got["get"] = errors.Join(err1, err2)
+		}
+		for op, err := range got {
+			if !errors.Is(err, vfs.ErrCorrupt) {
+				t.Errorf("%s: %s: %v", name, op, err)
+			}
+		}
+	}
+}
+
 // liar rewrites a tree with some lie at the at-th node it passes.
 type liar struct {
 	r    *rand.Rand

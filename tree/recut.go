@@ -71,9 +71,9 @@ func (r *recut) advance(ctx context.Context) (bool, error) {
 // consume passes the entries of an old node on to the new nodes, changed by
 // the edits up to its last key. A range that reaches further stays.
 //
-// While the open node began where the old one did and is nowhere heavier, its
-// entries need no hash: a lighter node ends no earlier, and the old one did not
-// end before its last entry.
+// While the open node holds no more than the old one does up to the same entry,
+// its entries need no hash: a lighter node ends no earlier, and the old one did
+// not end before its last entry.
 func (r *recut) consume(ctx context.Context, n *node) error {
 	r.current = n
 	r.gone = append(r.gone, Edit{Key: n.lastKey(), Value: n.id[:], Delete: true})
@@ -88,7 +88,7 @@ func (r *recut) consume(ctx context.Context, n *node) error {
 			if light && i < n.n-1 {
 				r.new.append(n.value(i))
 			} else if r.new.appendCut(n.value(i)) {
-				light = false
+				light = true
 				if err := r.cut(ctx); err != nil {
 					return err
 				}
@@ -115,7 +115,7 @@ func (r *recut) consume(ctx context.Context, n *node) error {
 			if err != nil {
 				return err
 			}
-			light = light && !cut
+			light = light || cut
 		}
 		r.edits = r.edits[1:]
 	}
