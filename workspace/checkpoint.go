@@ -117,6 +117,10 @@ func (w *Workspace) openJournal(epoch uint64, first journal.LSN) (*journal.Journ
 // freeze begins a new epoch. mu is held exclusively and nothing is frozen.
 func (w *Workspace) freeze() error {
 	lsn := w.journal.Applied()
+	// What an attempt that failed has left begins with another record.
+	if err := w.fsys.RemoveAll(journalDir(w.dir, w.epoch+1)); err != nil {
+		return err
+	}
 	next, err := w.openJournal(w.epoch+1, lsn+1)
 	if err != nil {
 		return err
