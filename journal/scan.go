@@ -52,8 +52,7 @@ const searchBudget = 64
 // where the record with the LSN want should have been.
 func search(data []byte, want LSN) remains {
 	rest := remains{first: -1}
-	// No more records than this fit, so no higher LSN is plausible. In a
-	// crafted file the sum may wrap around; then nothing is plausible.
+	// No more records than this fit, so no higher LSN is plausible.
 	limit := want + LSN(len(data)/minEntry) + 1
 	budget := searchBudget * len(data)
 	for pos := 0; pos+minEntry <= len(data); {

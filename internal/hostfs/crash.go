@@ -65,7 +65,7 @@ type Crash struct {
 // CrashOptions choose the model.
 type CrashOptions struct {
 	Root    string // the directory that can crash; its present content is durable
-	Scratch string // where crashed copies are put
+	Scratch string // where crashed copies are put; quickest in memory
 	// StrictNames keeps a file's Sync from making names durable.
 	StrictNames bool
 	// Lying makes Sync and SyncDir return nil and do nothing, like a disk
