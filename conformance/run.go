@@ -154,6 +154,9 @@ func prepare(o Options) (cfg *harness.Config, done func() error, err error) {
 		}
 		cfg.Env, err = harness.NewEnv(dir)
 	}
+	if err == nil && cfg.Env.Type == "ext4" {
+		err = harness.Spread(dir)
+	}
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("look at %s: %w", o.Dir, err), done())
 	}

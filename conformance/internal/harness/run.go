@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -98,7 +99,9 @@ func (r *runner) run(c *Case) Outcome {
 	}
 	r.mu.Lock()
 	r.serial++
-	dir := filepath.Join(r.cfg.Dir, fmt.Sprintf("c%d", r.serial))
+	// ext4 places a directory by the hash of its name (see Spread): the random
+	// part keeps a run out of where the last one was.
+	dir := filepath.Join(r.cfg.Dir, fmt.Sprintf("%d-%x", r.serial, rand.Uint32()))
 	r.mu.Unlock()
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		o.Failed, o.Failures = 1, []string{"setup: " + err.Error()}
