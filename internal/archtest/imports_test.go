@@ -32,6 +32,7 @@ var layers = []string{
 	"internal/daemon",
 	"cmd",
 	"internal/archtest",
+	"internal/ackwriter",
 	"spec",
 	"clients",
 }
