@@ -17,6 +17,17 @@ const copySize = 64 << 10
 // device is the number of the one device that every file of a workspace is on.
 const device = 0x32
 
+// presentable gives a directory that has no size of its own the one block that
+// people and scripts expect of it.
+func presentable(a *vfs.Attr) {
+	if a.IsDir() && a.Size == 0 {
+		a.Size = 4096
+	}
+	if a.IsDir() && a.Blocks == 0 {
+		a.Blocks = 8
+	}
+}
+
 // userName is a user's name, or the number where there is none.
 func userName(c *command.Context, uid uint32) string {
 	if u, ok := c.System.UserByID(uid); ok {

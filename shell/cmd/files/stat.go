@@ -111,6 +111,7 @@ func (s *statter) printFile(name string) int {
 		}
 		return s.c.Errorf("cannot statx %s: %s", s.c.QuoteArg(name), command.Strerror(err))
 	}
+	presentable(&a)
 	format := s.format
 	switch {
 	case s.hasFormat:
