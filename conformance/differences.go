@@ -19,7 +19,11 @@ type Difference struct {
 }
 
 // Differences is every declared difference. vfsd's default driver has none.
-var Differences = []Difference{}
+var Differences = []Difference{
+	{FS: "ext4", Case: "xattr/size/value-of-*/is-kept-too", Reason: "without the ea_inode feature an inode's attributes share one 4 KiB block"},
+	{FS: "tmpfs", Case: "unlink/link/limit/*", Reason: "tmpfs has no limit of links"},
+	{FS: "tmpfs", Case: "xattr/*user*", Reason: "tmpfs has no user attributes before Linux 6.6", Before: "6.6"},
+}
 
 // declared finds the difference that covers a case.
 func declared(fs, name string, env *harness.Env) *Difference {
