@@ -1,0 +1,98 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/vfsd/vfsd/chunk"
+	"github.com/vfsd/vfsd/vfs"
+)
+
+// makeFiles makes n small files, 200 a directory.
+func makeFiles(t testing.TB, fs vfs.FS, n int) {
+	t.Helper()
+	var dir vfs.Ino
+	for i := range n {
+		if i%200 == 0 {
+			a, err := fs.Mkdir(rootOp, vfs.RootIno, fmt.Sprintf("d%d", i/200), 0o755)
+			must(t, err)
+			dir = a.Ino
+		}
+		_, h, err := fs.Create(rootOp, dir, fmt.Sprintf("file%d.txt", i), 0o644, syscall.O_WRONLY)
+		must(t, err)
+		_, err = h.Write(rootOp, fmt.Appendf(nil, "the content of file %d, which is not the same in any two", i), 0)
+		must(t, err)
+		h.Release(rootOp)
+	}
+}
+
+// TestForkSharesEverything forks a workspace: the fork has all of it, neither
+// sees what becomes of the other, and nothing but a head and a commit is
+// written.
+func TestForkSharesEverything(t *testing.T) {
+	ctx := context.Background()
+	x := newTestDataDir(t)
+	w, err := x.d.Create(ctx, "w", 0, 0)
+	must(t, err)
+	makeFiles(t, w, 1000)
+	_, err = w.Snapshot(ctx, "s")
+	must(t, err)
+	before := x.d.chunks.Stats().Chunks
+	f, err := x.d.Fork(ctx, w, chunk.ID{}, "f")
+	must(t, err)
+	if after := x.d.chunks.Stats().Chunks; after > before+1 {
+		t.Errorf("a fork stored %d chunks", after-before)
+	}
+	if d := firstDifference(dump(t, f, true), dump(t, w, true)); d != "" {
+		t.Fatalf("the fork differs: %s", d)
+	}
+	want := dump(t, w, true)
+	a := &actor{fs: f, handles: map[int]vfs.Handle{}}
+	a.do(&step{kind: stepUnlink, p: "d0/file0.txt"})
+	a.do(&step{kind: stepWrite, p: "d0/file1.txt", data: []byte("changed")})
+	if d := firstDifference(dump(t, w, true), want); d != "" {
+		t.Fatalf("a change of the fork shows in the original: %s", d)
+	}
+	checkClean(t, f)
+	checkClean(t, w)
+}
+
+// BenchmarkScale prints what opening, forking and a snapshot cost with many
+// files; run with -benchtime 1x.
+func BenchmarkScale(b *testing.B) {
+	for _, n := range []int{10_000, 200_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			ctx := context.Background()
+			x := newTestDataDir(b)
+			w, err := x.d.Create(ctx, "w", 0, 0)
+			must(b, err)
+			start := time.Now()
+			makeFiles(b, w, n)
+			b.ReportMetric(float64(time.Since(start).Nanoseconds())/float64(n), "ns/file")
+			start = time.Now()
+			_, err = w.Checkpoint(ctx, CauseCheckpoint, "")
+			must(b, err)
+			b.ReportMetric(float64(time.Since(start).Milliseconds()), "checkpoint-ms")
+			must(b, x.d.Close())
+			x.open()
+			start = time.Now()
+			w = x.ws("w")
+			_, err = w.Lookup(rootOp, vfs.RootIno, "d7")
+			must(b, err)
+			b.ReportMetric(float64(time.Since(start).Microseconds()), "open-us")
+			start = time.Now()
+			_, err = x.d.Fork(ctx, w, chunk.ID{}, "f")
+			must(b, err)
+			b.ReportMetric(float64(time.Since(start).Microseconds()), "fork-us")
+			a := &actor{fs: w, handles: map[int]vfs.Handle{}}
+			a.do(&step{kind: stepUnlink, p: "d1/file200.txt"})
+			start = time.Now()
+			_, err = w.Snapshot(ctx, "s")
+			must(b, err)
+			b.ReportMetric(float64(time.Since(start).Microseconds()), "snapshot-us")
+		})
+	}
+}
