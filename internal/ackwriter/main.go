@@ -4,6 +4,7 @@
 //
 //	ackwriter write DIR LOG [-seed N] [-count N]   until it fails or is done
 //	ackwriter verify DIR LOG
+//	ackwriter fill DIR LOG [-count N]              N small files, without notes
 //
 // LOG belongs on another file system. Each line of it is one change, written
 // after the system call that made it had returned. The last change may have
@@ -26,7 +27,7 @@ import (
 
 func main() {
 	if len(os.Args) < 4 {
-		fmt.Fprintln(os.Stderr, "usage: ackwriter write|verify DIR LOG [-seed N] [-count N]")
+		fmt.Fprintln(os.Stderr, "usage: ackwriter write|verify|fill DIR LOG [-seed N] [-count N]")
 		os.Exit(2)
 	}
 	flags := flag.NewFlagSet("ackwriter", flag.ExitOnError)
@@ -41,6 +42,8 @@ func main() {
 		err = write(os.Args[2], os.Args[3], *seed, *count)
 	case "verify":
 		err = verify(os.Args[2], os.Args[3])
+	case "fill":
+		err = fill(os.Args[2], *count)
 	default:
 		err = fmt.Errorf("no such command: %s", os.Args[1])
 	}
@@ -182,6 +185,22 @@ func (c change) do(dir string) error {
 		return os.Rename(p, filepath.Join(dir, c.to))
 	}
 	return os.Remove(p)
+}
+
+// fill makes small files, 500 a directory.
+func fill(dir string, count int) error {
+	for i := range count {
+		d := filepath.Join(dir, fmt.Sprintf("d%d", i/500))
+		if i%500 == 0 {
+			if err := os.Mkdir(d, 0o755); err != nil {
+				return err
+			}
+		}
+		if err := os.WriteFile(filepath.Join(d, fmt.Sprintf("f%d", i)), fmt.Appendf(nil, "file %d\n", i), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // verify replays the log and compares: every acknowledged change is there, and
