@@ -61,6 +61,7 @@ type Parser struct {
 	arg    string
 	hasArg bool
 	spell  string
+	inside bool // the option is not the first of its argument
 
 	status int
 	stop   bool
@@ -78,7 +79,7 @@ func (p *Parser) Next() bool {
 		return false
 	}
 	p.arg, p.hasArg = "", false
-	if p.bundle != "" {
+	if p.inside = p.bundle != ""; p.inside {
 		return p.short()
 	}
 	for len(p.rest) > 0 {
@@ -234,6 +235,10 @@ func (p *Parser) Arg() string { return p.arg }
 
 // HasArg tells an optional argument that is empty from one that is not there.
 func (p *Parser) HasArg() bool { return p.hasArg }
+
+// Bundled reports whether the option stands behind another in one argument, as
+// b does in -ab.
+func (p *Parser) Bundled() bool { return p.inside }
 
 // Spelled is the option as messages name it: "-n" or "--lines".
 func (p *Parser) Spelled() string { return p.spell }

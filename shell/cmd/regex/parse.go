@@ -439,6 +439,13 @@ func (p *parser) misplacedRepeat() (n *node, again bool, err error) {
 	case misplacedSkipped:
 		what := p.src[p.tokPos:p.pos]
 		if p.tok == tokInterval {
+			_, _, literal, err := p.interval()
+			if err != nil {
+				return nil, false, err
+			}
+			if literal {
+				break
+			}
 			what = "{...}"
 		}
 		p.warnings = append(p.warnings, what+" at start of expression")
