@@ -98,7 +98,7 @@ func (h *hierarchy) step(ctx context.Context, e *entry) bool {
 	if ctx.Err() != nil {
 		return false
 	}
-	if e.stage == stagePre && e.followed {
+	if e.stage == stagePre && h.follow != followNone {
 		for _, ino := range e.dirs {
 			if ino == e.attr.Ino {
 				e.stage = stageCycle
