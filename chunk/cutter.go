@@ -133,6 +133,12 @@ func openCutter(fs hostfs.FS, dir string, want uint64) (*Cutter, error) {
 	path := filepath.Join(dir, polynomialFile)
 	p, err := readSmall(fs, path)
 	if errors.Is(err, os.ErrNotExist) {
+		if want == 0 {
+			// Not silently another one for a store that has chunks.
+			if err := lostPolynomial(fs, dir); err != nil {
+				return nil, &vfs.Error{Op: "read polynomial", Path: path, Err: err}
+			}
+		}
 		return createCutter(fs, path, chunker.Pol(want))
 	}
 	if err != nil {
@@ -143,6 +149,20 @@ func openCutter(fs hostfs.FS, dir string, want uint64) (*Cutter, error) {
 		return nil, &vfs.Error{Op: "read polynomial", Path: path, Err: err}
 	}
 	return newCutter(pol), nil
+}
+
+// lostPolynomial returns an error if there are packs in the directory.
+func lostPolynomial(fs hostfs.FS, dir string) error {
+	names, err := fs.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, d := range names {
+		if _, ok := parsePackName(d.Name()); ok {
+			return fmt.Errorf("%w: packs without a polynomial; Options.Polynomial would set one", vfs.ErrCorrupt)
+		}
+	}
+	return nil
 }
 
 func createCutter(fs hostfs.FS, path string, pol chunker.Pol) (*Cutter, error) {

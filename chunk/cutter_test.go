@@ -171,6 +171,27 @@ func TestPolynomialStays(t *testing.T) {
 	}
 }
 
+// TestPolynomialMissing: packs without a polynomial are not given another one.
+func TestPolynomialMissing(t *testing.T) {
+	opt := testOptions(t)
+	p := mustOpen(t, opt)
+	mustPut(t, p, []byte("a chunk"))
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(opt.Dir, polynomialFile)); err != nil {
+		t.Fatal(err)
+	}
+	opt.Polynomial = 0
+	for range 2 {
+		if _, err := Open(t.Context(), opt); !errors.Is(err, vfs.ErrCorrupt) {
+			t.Fatalf("Open: %v", err)
+		}
+	}
+	opt.Polynomial = testPolynomial
+	mustOpen(t, opt)
+}
+
 func TestPolynomialChecked(t *testing.T) {
 	opt := testOptions(t)
 	for _, pol := range []uint64{1, 3, 1 << 53, 1<<63 | 1} {

@@ -2,6 +2,7 @@ package chunk
 
 import (
 	"container/list"
+	"errors"
 	"os"
 	"sync"
 
@@ -17,9 +18,10 @@ type files struct {
 	fs  hostfs.FS
 	max int // files that are not pinned
 
-	mu   sync.Mutex
-	open map[uint32]*handle // guarded by mu; by pack number
-	lru  *list.List         // guarded by mu; pack numbers, not pinned, newest first
+	mu     sync.Mutex
+	closed bool               // guarded by mu
+	open   map[uint32]*handle // guarded by mu; by pack number
+	lru    *list.List         // guarded by mu; pack numbers, not pinned, newest first
 }
 
 // handle is an open pack file. It is closed when it has left files.open and
@@ -48,9 +50,12 @@ func (f *files) acquire(pk *pack) (*handle, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	h := f.open[pk.no]
-	if h != nil { // somebody else was faster
+	switch {
+	case f.closed:
+		return nil, errors.Join(os.ErrClosed, file.Close())
+	case h != nil: // somebody else was faster
 		file.Close()
-	} else {
+	default:
 		h = &handle{File: file, no: pk.no}
 		f.open[pk.no] = h
 		f.unpin(h)
@@ -129,10 +134,11 @@ func (f *files) forget(h *handle) {
 	}
 }
 
-// close drops all files.
+// close drops all files; none can be opened any more.
 func (f *files) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.closed = true
 	for _, h := range f.open {
 		f.forget(h)
 	}

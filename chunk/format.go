@@ -32,6 +32,10 @@ const (
 	maxRecords = 1 << 18
 	maxGaps    = 1 << 16
 	maxFooter  = footerHeadSize + maxRecords*footerEntrySize + maxGaps*footerGapSize
+
+	// maxPackFile bounds a pack file: its last record may go beyond the pack
+	// size, and its footer does.
+	maxPackFile = MaxPackSize + 2*recordHeaderSize + MaxChunk + maxFooter + trailerSize
 )
 
 // Record kinds. The values are on disk: only ever add to them.

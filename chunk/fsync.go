@@ -233,7 +233,8 @@ func (p *Packs) seal(pk *pack) {
 	w := &p.w
 	w.mu.Lock()
 	end, foot := pk.end, pk.foot // constant: full, and nothing of it is pending
-	ready := pk.state == packFull && pk.durable.Load() == end && len(foot.gaps) <= maxGaps
+	ready := pk.state == packFull && pk.durable.Load() == end &&
+		len(foot.gaps) <= maxGaps && len(foot.entries) <= maxRecords
 	w.mu.Unlock()
 	if !ready {
 		return

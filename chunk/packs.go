@@ -159,18 +159,26 @@ func (p *Packs) open(ctx context.Context) error {
 	return fs.SyncDir(filepath.Dir(dir))
 }
 
-// Close makes everything durable and gives the directory back. The Packs must
-// not be used afterwards; what is still running fails or finishes.
+// Close makes everything durable, ends a collection that runs, and gives the
+// directory back. The Packs must not be used afterwards; other calls that are
+// under way finish or fail with os.ErrClosed.
 func (p *Packs) Close() error {
 	if p.closed.Swap(true) {
 		return nil
 	}
+	p.gcMu.Lock()
+	defer p.gcMu.Unlock()
 	p.fsyncMu.Lock()
 	defer p.fsyncMu.Unlock()
 	err := p.fsyncAll()
 	if err == nil {
 		err = p.writeMark()
 	}
+	p.flushMu.Lock()
+	defer p.flushMu.Unlock()
+	p.w.mu.Lock()
+	p.w.closed = true
+	p.w.mu.Unlock()
 	p.files.close()
 	return errors.Join(err, p.lock.Close())
 }
@@ -294,13 +302,15 @@ func (p *Packs) Get(ctx context.Context, id ID) ([]byte, error) {
 			return data, nil
 		}
 		// Garbage collection may have moved it meanwhile.
-		if now, _, ok := p.index.lookup(id); ok && now == at {
-			if errors.Is(err, vfs.ErrCorrupt) {
-				p.index.flag(id, at, flagDamaged)
-				p.log.Error("damaged chunk", "err", err)
-			}
-			return nil, err
+		now, f, ok := p.index.lookup(id)
+		if !ok || now != at {
+			continue
 		}
+		if errors.Is(err, vfs.ErrCorrupt) && f&flagDamaged == 0 {
+			p.index.flag(id, at, flagDamaged)
+			p.log.Error("damaged chunk", "err", err)
+		}
+		return nil, err
 	}
 }
 

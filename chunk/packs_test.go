@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/vfsd/vfsd/internal/hostfs"
@@ -207,4 +209,153 @@ func TestConcurrent(t *testing.T) {
 	}
 	wg.Wait()
 	verify(t, p, model)
+}
+
+// TestFewFiles reads many packs through few open files.
+func TestFewFiles(t *testing.T) {
+	opt := testOptions(t)
+	opt.PackSize, opt.CacheBytes = 4<<10, -1
+	var open, most atomic.Int64
+	opt.FS = countingFS{open: &open, most: &most}
+	p := mustOpen(t, opt)
+	p.files.max = 3
+	model := make(map[ID][]byte)
+	for i := range 40 {
+		data := noise(uint64(i), 5000)
+		model[mustPut(t, p, data)] = data
+	}
+	if err := p.Fsync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	most.Store(0)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 10 {
+				for id, want := range model {
+					if got, err := p.Get(t.Context(), id); err != nil || !bytes.Equal(got, want) {
+						t.Errorf("Get: %v", err)
+						return
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	// Those allowed, those in use, the open pack and the lock.
+	if n := most.Load(); n > 3+4+4+2 {
+		t.Errorf("%d files were open at once", n)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := open.Load(); n != 0 {
+		t.Errorf("%d files are still open after Close", n)
+	}
+}
+
+// countingFS counts open files.
+type countingFS struct {
+	fastFS
+	open, most *atomic.Int64
+}
+
+func (c countingFS) OpenFile(name string, flag int, perm os.FileMode) (hostfs.File, error) {
+	f, err := c.fastFS.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	n := c.open.Add(1)
+	for m := c.most.Load(); n > m && !c.most.CompareAndSwap(m, n); m = c.most.Load() {
+	}
+	return &countedFile{f, c.open}, nil
+}
+
+type countedFile struct {
+	hostfs.File
+	open *atomic.Int64
+}
+
+func (f *countedFile) Close() error {
+	f.open.Add(-1)
+	return f.File.Close()
+}
+
+// TestCloseUnderLoad: calls under way when the store is closed finish or fail,
+// and nothing is written after Close gave up the lock.
+func TestCloseUnderLoad(t *testing.T) {
+	opt := testOptions(t)
+	opt.batch = 4 << 10
+	p := mustOpen(t, opt)
+	durable := make(map[ID][]byte)
+	var mu sync.Mutex
+	var wg, started sync.WaitGroup
+	for w := range uint64(6) {
+		started.Add(1)
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(w, 12))
+			mine := make(map[ID][]byte)
+			for i := 0; ; i++ {
+				data := sample(r, r.IntN(3000))
+				id, err := p.Put(context.Background(), data)
+				if err == nil {
+					mine[id] = data
+					_, err = p.Get(context.Background(), id)
+				}
+				if err == nil && i%10 == 0 {
+					if err = p.Fsync(context.Background()); err == nil {
+						mu.Lock()
+						maps.Copy(durable, mine)
+						mu.Unlock()
+					}
+				}
+				if i == 20 {
+					started.Done()
+				}
+				if errors.Is(err, os.ErrClosed) {
+					return
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	started.Wait()
+	wg.Go(func() {
+		if err := p.Scrub(context.Background(), nil, func(d Damage) { t.Error(d) }); err != nil && !errors.Is(err, os.ErrClosed) {
+			t.Error(err)
+		}
+	})
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before := dirSizes(t, opt.Dir)
+	wg.Wait()
+	if after := dirSizes(t, opt.Dir); !maps.Equal(before, after) {
+		t.Errorf("written after Close: %v, was %v", after, before)
+	}
+	p = mustOpen(t, opt)
+	for id, want := range durable {
+		if got, err := p.Get(t.Context(), id); err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("Get of what was durable: %v", err)
+		}
+	}
+}
+
+func dirSizes(t *testing.T, dir string) map[string]int64 {
+	names, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes := make(map[string]int64)
+	for _, d := range names {
+		st, err := d.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sizes[d.Name()] = st.Size()
+	}
+	return sizes
 }

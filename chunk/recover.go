@@ -27,15 +27,8 @@ func (p *Packs) recover(ctx context.Context) error {
 		}
 	}
 	slices.Sort(numbers)
-	for i, no := range numbers {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		pk := &pack{no: no, path: packPath(p.opt.Dir, no), created: true, named: true}
-		if err := p.recoverPack(pk, i == len(numbers)-1); err != nil {
-			return err
-		}
-		p.w.next = no + 1
+	if err := p.loadAll(ctx, numbers); err != nil {
+		return err
 	}
 	if len(p.w.full) > 0 || p.w.open != nil {
 		// What a killed process wrote may be in the page cache only, and a Put
@@ -45,33 +38,96 @@ func (p *Packs) recover(ctx context.Context) error {
 	return nil
 }
 
-func (p *Packs) recoverPack(pk *pack, last bool) error {
-	f, err := p.opt.FS.OpenFile(pk.path, os.O_RDWR, 0)
-	if err != nil {
-		return err
+// loadAhead is how many packs are read at a time while one is indexed.
+const loadAhead = 8
+
+// loadAll reads packs, several at once, and takes them in by their order.
+func (p *Packs) loadAll(ctx context.Context, numbers []uint32) error {
+	var err error
+	var queue []chan *loaded
+	for started, taken := 0, 0; ; taken++ {
+		for err == nil && started < min(taken+loadAhead, len(numbers)) {
+			done := make(chan *loaded, 1)
+			no := numbers[started]
+			pk := &pack{no: no, path: packPath(p.opt.Dir, no), created: true, named: true}
+			go func() { done <- p.load(pk) }()
+			queue = append(queue, done)
+			started++
+		}
+		if len(queue) == 0 {
+			return err
+		}
+		l := <-queue[0]
+		queue = queue[1:]
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			err = p.take(l, taken == len(numbers)-1)
+			p.w.next = l.pk.no + 1
+		} else {
+			l.close()
+		}
 	}
-	size, err := f.Size()
-	if err != nil {
-		return errors.Join(err, f.Close())
+}
+
+// loaded is a pack that was read but not taken in yet.
+type loaded struct {
+	pk    *pack
+	f     hostfs.File // nil if it could not be opened
+	size  int64
+	known bool    // the marker is
+	foot  *footer // nil if the pack has none that is intact
+	end   int64   // of the records, if foot is not nil
+	err   error   // Open must fail
+}
+
+func (l *loaded) close() error {
+	if l.f == nil {
+		return nil
 	}
-	known, err := p.identify(pk, f, size)
-	if err != nil {
-		return errors.Join(err, f.Close())
+	return l.f.Close()
+}
+
+// load reads the header and the footer of a pack.
+func (p *Packs) load(pk *pack) *loaded {
+	l := &loaded{pk: pk}
+	if l.f, l.err = p.opt.FS.OpenFile(pk.path, os.O_RDWR, 0); l.err != nil {
+		return l
 	}
-	if !known {
-		return errors.Join(p.recoverNothing(pk, f, size), f.Close())
+	if l.size, l.err = l.f.Size(); l.err != nil {
+		return l
 	}
-	foot, end, ferr := readFooter(f, size, pk.marker)
-	if ferr == nil {
-		p.addPack(pk)
-		p.admitSealed(pk, foot, end)
-		return f.Close()
+	if l.size > maxPackFile {
+		l.err = fmt.Errorf("pack %s: %d bytes, the limit is %d", pk.path, l.size, int64(maxPackFile))
+		return l
 	}
-	s := surveyPack(f, size, pk.marker)
-	if err := p.adopt(pk, f, size, s, last); err != nil {
-		return errors.Join(err, f.Close())
+	if l.known, l.err = p.identify(pk, l.f, l.size); l.err != nil || !l.known {
+		return l
 	}
-	return nil
+	if foot, end, err := readFooter(l.f, l.size, pk.marker); err == nil {
+		l.foot, l.end = foot, end
+	}
+	return l
+}
+
+// take adds a pack to the store.
+func (p *Packs) take(l *loaded, last bool) error {
+	switch {
+	case l.err != nil:
+		return errors.Join(l.err, l.close())
+	case !l.known:
+		return errors.Join(p.recoverNothing(l.pk, l.f, l.size), l.close())
+	case l.foot != nil:
+		p.addPack(l.pk)
+		p.admitSealed(l.pk, l.foot, l.end)
+		return l.close()
+	}
+	s := surveyPack(l.f, l.size, l.pk.marker)
+	if err := p.adopt(l.pk, l.f, l.size, s, last); err != nil {
+		return errors.Join(err, l.close())
+	}
+	return nil // the file stays open
 }
 
 // identify finds the marker of a pack. It returns false if there is none.
@@ -105,8 +161,8 @@ func (p *Packs) identify(pk *pack, f hostfs.File, size int64) (bool, error) {
 
 // recoverNothing deals with a file that holds no record. A pack that was being
 // made when the power failed is empty, or all zeroes, or a header: it goes. If
-// only its first page is missing, that may be the same, or damage: it stays
-// until a collection finds nothing missing. Anything else is damage.
+// only the header was not written to its end, that may be the same, or damage:
+// it stays until a collection finds nothing missing. Anything else is damage.
 func (p *Packs) recoverNothing(pk *pack, f hostfs.File, size int64) error {
 	if size <= packHeaderSize || allZero(f, size) {
 		p.log.Info("removed a pack without content", "pack", pk.path, "bytes", size)
@@ -114,7 +170,8 @@ func (p *Packs) recoverNothing(pk *pack, f hostfs.File, size int64) error {
 	}
 	pk.state = packFailed
 	pk.doubtful = true
-	if allZero(f, packHeaderSize) {
+	head := make([]byte, packHeaderSize)
+	if _, err := f.ReadAt(head, 0); err == nil && bytes.Equal(head[packHeaderSize-4:], make([]byte, 4)) {
 		p.log.Warn("pack without any record that was not fsynced", "pack", pk.path, "bytes", size)
 	} else {
 		p.log.Error("damaged pack without any readable record", "pack", pk.path, "bytes", size)

@@ -37,6 +37,8 @@ type writer struct {
 	seq     uint64   // guarded by mu; appends so far
 	spare   [][]byte // guarded by mu; buffers of batches that were written
 
+	closed bool // guarded by mu
+
 	// lost chunks were gone before they were durable. Guarded by mu.
 	lost map[ID]loc
 }
@@ -140,6 +142,10 @@ func (p *Packs) lockRoom(n int64) error {
 	w := &p.w
 	for {
 		w.mu.Lock()
+		if w.closed {
+			w.mu.Unlock()
+			return fmt.Errorf("packs %s: %w", p.opt.Dir, os.ErrClosed)
+		}
 		if w.pending == 0 || int64(w.pending)+n <= int64(pendingBatches*p.opt.batch) {
 			return nil
 		}
@@ -245,6 +251,9 @@ func (p *Packs) flushLocked() error {
 	w := &p.w
 	w.mu.Lock()
 	n := len(w.batches)
+	if w.closed {
+		n = 0
+	}
 	w.mu.Unlock()
 	for range n {
 		w.mu.Lock()
@@ -411,7 +420,7 @@ func (p *Packs) bury(l loc) {
 // collected then.
 func (p *Packs) dropPack(pk *pack, created bool) error {
 	p.removePack(pk.no)
-	p.files.drop(pk.no)
+	defer p.files.drop(pk.no) // last: a reader may open it as long as it is there
 	if !created {
 		return nil
 	}
