@@ -13,12 +13,28 @@ func Permits(a *Attr, acl ACL, c *Cred, mask uint32) bool {
 	switch {
 	case c.UID == a.UID:
 		return mask&^(a.Mode>>6&7) == 0
-	case acl != nil:
+	case acl != nil && a.Mode&0o070 != 0:
+		// With an empty mask the ACL grants nothing, and Linux does not even
+		// look at it.
 		return acl.permits(a, c, mask)
 	case c.InGroup(a.GID):
 		return mask&^(a.Mode>>3&7) == 0
 	}
 	return mask&^(a.Mode&7) == 0
+}
+
+// CheckLink refuses with EPERM to give another name to somebody else's file,
+// unless it is an ordinary one that c may read and write: what Linux does with
+// fs.protected_hardlinks, as it is set everywhere.
+func CheckLink(a *Attr, acl ACL, c *Cred) error {
+	if c.UID == 0 || c.UID == a.UID {
+		return nil
+	}
+	runsAs := a.Mode&ModeSetuid != 0 || a.Mode&(ModeSetgid|0o010) == ModeSetgid|0o010
+	if !a.IsRegular() || runsAs || !Permits(a, acl, c, MayRead|MayWrite) {
+		return syscall.EPERM
+	}
+	return nil
 }
 
 // CheckSticky refuses with EPERM to remove or rename what is not the caller's
@@ -47,11 +63,12 @@ func NewOwner(dir *Attr, c *Cred, mode uint32) (newMode, uid, gid uint32) {
 	return mode, c.UID, dir.GID
 }
 
-// KillPriv returns mode without what a write by an unprivileged caller takes
-// away: setuid always, setgid where it means "run as" (group execute is set).
-func KillPriv(mode uint32) uint32 {
-	mode &^= ModeSetuid
-	if mode&0o010 != 0 {
+// KillPriv returns a file's mode without what a write, a truncation or a change
+// of owner by c takes away: setuid always, setgid where it means "run as"
+// (group execute is set) or where c could not have set it.
+func KillPriv(a *Attr, c *Cred) uint32 {
+	mode := a.Mode &^ ModeSetuid
+	if mode&0o010 != 0 || c.UID != 0 && !c.InGroup(a.GID) {
 		mode &^= ModeSetgid
 	}
 	return mode
@@ -69,7 +86,8 @@ func ApplySetattr(a *Attr, acl ACL, c *Cred, set *SetAttr, now int64) error {
 	if err := checkSetattr(a, acl, c, set); err != nil {
 		return err
 	}
-	if set.Mask&(SetUID|SetGID) != 0 {
+	// A change of nothing is chown(-1, -1), which counts as one of the owner.
+	if set.Mask&(SetUID|SetGID) != 0 || set.Mask&^(SetCtime|SetKillPriv) == 0 {
 		applyOwner(a, c, set)
 	}
 	if set.Mask&SetMode != 0 {
@@ -80,7 +98,7 @@ func ApplySetattr(a *Attr, acl ACL, c *Cred, set *SetAttr, now int64) error {
 		a.Mode = a.Mode&ModeTypeMask | mode
 	}
 	if set.Mask&(SetSize|SetKillPriv) != 0 && c.UID != 0 && a.IsRegular() {
-		a.Mode = KillPriv(a.Mode)
+		a.Mode = KillPriv(a, c)
 	}
 	applyTimes(a, set, now)
 	return nil
@@ -99,6 +117,10 @@ func checkSetattr(a *Attr, acl ACL, c *Cred, set *SetAttr) error {
 		return syscall.EPERM
 	}
 	if set.Mask&(SetAtime|SetMtime) != 0 && !owner {
+		return syscall.EPERM
+	}
+	// To touch both times a writer is enough, to touch one is the owner's.
+	if both := SetMask(SetAtimeNow | SetMtimeNow); set.Mask&both != 0 && set.Mask&both != both && !owner {
 		return syscall.EPERM
 	}
 	if set.Mask&(SetAtimeNow|SetMtimeNow) != 0 && !owner && !Permits(a, acl, c, MayWrite) {
@@ -121,16 +143,16 @@ func checkSetattr(a *Attr, acl ACL, c *Cred, set *SetAttr) error {
 }
 
 func applyOwner(a *Attr, c *Cred, set *SetAttr) {
+	// Linux clears the bits for root too; a directory's setgid bit means
+	// inheritance, not privilege, and stays.
+	if !a.IsDir() {
+		a.Mode = KillPriv(a, c)
+	}
 	if set.Mask&SetUID != 0 {
 		a.UID = set.UID
 	}
 	if set.Mask&SetGID != 0 {
 		a.GID = set.GID
-	}
-	// Linux clears the bits for root too; a directory's setgid bit means
-	// inheritance, not privilege, and stays.
-	if !a.IsDir() {
-		a.Mode = KillPriv(a.Mode)
 	}
 }
 

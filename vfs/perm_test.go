@@ -60,7 +60,10 @@ func TestApplySetattr(t *testing.T) {
 		{"setgid without group execute stays", Attr{Mode: ModeRegular | 0o2644, UID: 1, GID: 1}, user(0, 0), SetAttr{Mask: SetUID, UID: 3}, nil, ModeRegular | 0o2644},
 		{"a writer touches to now", Attr{Mode: ModeRegular | 0o666, UID: 1}, user(2, 2), SetAttr{Mask: SetMtimeNow | SetAtimeNow}, nil, ModeRegular | 0o666},
 		{"but not to a time", Attr{Mode: ModeRegular | 0o666, UID: 1}, user(2, 2), SetAttr{Mask: SetMtime}, syscall.EPERM, 0},
-		{"a reader touches nothing", Attr{Mode: ModeRegular | 0o644, UID: 1}, user(2, 2), SetAttr{Mask: SetMtimeNow}, syscall.EACCES, 0},
+		{"a reader touches nothing", Attr{Mode: ModeRegular | 0o644, UID: 1}, user(2, 2), SetAttr{Mask: SetMtimeNow | SetAtimeNow}, syscall.EACCES, 0},
+		{"nor does a writer touch one of them", Attr{Mode: ModeRegular | 0o666, UID: 1}, user(2, 2), SetAttr{Mask: SetMtimeNow}, syscall.EPERM, 0},
+		{"a change of nothing clears set-id bits", Attr{Mode: ModeRegular | 0o6755, UID: 1}, user(0, 0), SetAttr{}, nil, ModeRegular | 0o755},
+		{"a stranger to the group loses setgid", Attr{Mode: ModeRegular | 0o2767, UID: 1, GID: 9}, user(2, 2), SetAttr{Mask: SetSize}, nil, ModeRegular | 0o767},
 		{"truncate needs write", Attr{Mode: ModeRegular | 0o444, UID: 1}, user(1, 1), SetAttr{Mask: SetSize}, syscall.EACCES, 0},
 		{"a directory has no size to set", Attr{Mode: ModeDir | 0o755, UID: 1}, user(1, 1), SetAttr{Mask: SetSize}, syscall.EISDIR, 0},
 		{"truncate kills privileges", Attr{Mode: ModeRegular | 0o6777, UID: 1}, user(2, 2), SetAttr{Mask: SetSize}, nil, ModeRegular | 0o777},
@@ -134,6 +137,10 @@ func TestACL(t *testing.T) {
 		if got := Permits(a, parsed, c.who, c.mask); got != c.want {
 			t.Errorf("uid %d gid %d mask %d: %v", c.who.UID, c.who.GID, c.mask, got)
 		}
+	}
+	masked := &Attr{Mode: ModeRegular | 0o706, UID: 1, GID: 10}
+	if !Permits(masked, parsed.Chmod(0o706), user(100, 1), MayRead) {
+		t.Error("with an empty mask the ACL must not be looked at")
 	}
 	if perm, _ := parsed.Chmod(0o644).Mode(); perm != 0o644 {
 		t.Errorf("after chmod: %o", perm)

@@ -84,8 +84,9 @@ func (w *Workspace) resize(b *batch, n *inode, v *inodeValue, size int64) error 
 	return nil
 }
 
-// Statfs implements vfs.FS: the figures are the host's for its free space, this
-// workspace's for what is used, and its quota's where that is the tighter.
+// Statfs implements vfs.FS: the figures are the host's, whose disk it is, or
+// the quota's where that is the tighter. What was deleted here counts as free
+// at once, though the host gets it back later.
 func (w *Workspace) Statfs(op *vfs.Op) (vfs.Statfs, error) {
 	host, err := w.fsys.Usage(w.dir)
 	if err != nil {
@@ -93,15 +94,15 @@ func (w *Workspace) Statfs(op *vfs.Op) (vfs.Statfs, error) {
 	}
 	w.mu.RLock()
 	defer w.mu.RUnlock()
-	s := vfs.Statfs{BlockSize: blockSize, NameMax: vfs.MaxName}
-	s.BlocksFree, s.BlocksAvail = host.Free/blockSize, host.Available/blockSize
+	s := vfs.Statfs{BlockSize: blockSize, NameMax: vfs.MaxName, Blocks: host.Total / blockSize}
+	s.BlocksFree = min(s.Blocks, host.Free/blockSize+w.freed)
+	s.BlocksAvail = min(s.BlocksFree, host.Available/blockSize+w.freed)
 	if limit := w.quota.Bytes / blockSize; limit > 0 {
 		left := limit - min(limit, w.usage.Blocks)
-		s.BlocksFree, s.BlocksAvail = min(s.BlocksFree, left), min(s.BlocksAvail, left)
+		s.Blocks, s.BlocksFree, s.BlocksAvail = limit, min(s.BlocksFree, left), min(s.BlocksAvail, left)
 	}
-	s.Blocks = w.usage.Blocks + s.BlocksFree
-	s.FilesFree = min(counterMask-w.next, w.quota.inodes()-min(w.quota.inodes(), w.usage.Inodes))
-	s.Files = w.usage.Inodes + s.FilesFree
+	s.Files = w.quota.inodes()
+	s.FilesFree = s.Files - min(s.Files, w.usage.Inodes)
 	return s, nil
 }
 

@@ -218,6 +218,9 @@ func (w *Workspace) applySet(s *pendingInode) {
 	case !s.n.orphan:
 		w.usage.add(0, int64(s.v.Blocks)-int64(s.n.v.Blocks))
 	}
+	if s.v.Blocks < s.n.v.Blocks {
+		w.freed += (s.n.v.Blocks - s.v.Blocks) / sectorsPerBlock
+	}
 	s.n.v = s.v
 }
 

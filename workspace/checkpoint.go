@@ -231,6 +231,7 @@ func (w *Workspace) landed(fz *frozenState, root chunk.ID) {
 	w.layers.base = tree.Load(w.chunks.Raw(), w.cache, root)
 	w.layers.frozen = nil
 	w.frozen, w.previous = nil, nil
+	w.freed = 0 // staged bytes that nobody needed are gone; the rest waits for a collection
 	for _, x := range fz.folded {
 		x.n.frozen, x.n.base = nil, x.v
 		if x.n.delta.empty() {

@@ -29,6 +29,7 @@ type listing struct {
 	packed  []byte // ino:8 type:1 length:1 name
 	offsets []uint32
 	done    bool
+	stale   bool // the directory's access time is to be moved
 }
 
 // OpenDir implements vfs.FS.
@@ -58,6 +59,9 @@ func (d *dirHandle) ReadDir(op *vfs.Op, cookie uint64, attrs bool, emit func(*vf
 	defer d.mu.Unlock()
 	if cookie == 0 || d.listing == nil {
 		d.listing = d.w.list(d.n)
+		if d.listing.stale {
+			d.w.touchAtime(d.n)
+		}
 	}
 	l := d.listing
 	var e vfs.DirEntry
@@ -97,7 +101,7 @@ func (w *Workspace) list(n *inode) *listing {
 	}
 	view := w.layers.view()
 	lo, hi := inoRange(keyDentry, n.ino)
-	return &listing{it: view.iter(context.Background(), lo, hi), changed: w.changed}
+	return &listing{it: view.iter(context.Background(), lo, hi), changed: w.changed, stale: w.atimeStale(n)}
 }
 
 func (w *Workspace) unchangedSince(changed uint64) bool {

@@ -15,6 +15,9 @@ import (
 // several operations.
 const maxWrite = 64 << 20
 
+// oNoAtime is O_NOATIME, which package syscall has on Linux only.
+const oNoAtime = 0o1000000
+
 const (
 	seekData = 3
 	seekHole = 4
@@ -159,7 +162,7 @@ func (w *Workspace) truncateOpened(op *vfs.Op, b *batch, n *inode) error {
 	v.Mtime = now()
 	v.Ctime = v.Mtime
 	if op.UID != 0 {
-		v.Mode = vfs.KillPriv(v.Mode)
+		v.Mode = vfs.KillPriv(&v.Attr, &op.Cred)
 	}
 	if err := w.resize(b, n, &v, 0); err != nil {
 		return err
@@ -189,7 +192,7 @@ func (h *handle) Read(op *vfs.Op, p []byte, off int64) (int, error) {
 		return 0, nil
 	}
 	end = min(end, off+min(int64(len(p)), end-off))
-	stale := atimeStale(&h.n.v.Attr)
+	stale := h.flags&oNoAtime == 0 && w.atimeStale(h.n)
 	ps, done, err := w.readPieces(h.n, off, end)
 	w.mu.RUnlock()
 	p = p[:end-off]
@@ -202,7 +205,7 @@ func (h *handle) Read(op *vfs.Op, p []byte, off int64) (int, error) {
 	if err != nil {
 		return 0, w.readError(h.n, off, err)
 	}
-	if stale && !w.readOnly {
+	if stale {
 		w.touchAtime(h.n)
 	}
 	return len(p), nil
@@ -217,7 +220,11 @@ func contextOf(op *vfs.Op) context.Context {
 
 // atimeStale applies relatime: the time of access moves when it is not after
 // the last change, or a day old.
-func atimeStale(a *vfs.Attr) bool {
+func (w *Workspace) atimeStale(n *inode) bool {
+	a := &n.v
+	if w.readOnly {
+		return false
+	}
 	return a.Atime <= a.Mtime || a.Atime <= a.Ctime || now()-a.Atime > int64(24*time.Hour)
 }
 
@@ -283,7 +290,7 @@ func (h *handle) writePart(op *vfs.Op, part []byte, off int64) error {
 		v.Mtime = now()
 		v.Ctime = v.Mtime
 		if op.UID != 0 {
-			v.Mode = vfs.KillPriv(v.Mode)
+			v.Mode = vfs.KillPriv(&v.Attr, &op.Cred)
 		}
 		b.set(n, v)
 		b.extent(n, p, crc)

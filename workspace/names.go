@@ -170,15 +170,21 @@ func (w *Workspace) make(op *vfs.Op, parent vfs.Ino, name string, mode uint32, f
 // Readlink implements vfs.FS.
 func (w *Workspace) Readlink(op *vfs.Op, ino vfs.Ino) (string, error) {
 	w.mu.RLock()
-	defer w.mu.RUnlock()
 	n, err := w.load(ino)
 	if err != nil {
+		w.mu.RUnlock()
 		return "", err
 	}
-	if !n.v.IsSymlink() {
+	target, stale := n.v.target, w.atimeStale(n)
+	link := n.v.IsSymlink()
+	w.mu.RUnlock()
+	if !link {
 		return "", syscall.EINVAL
 	}
-	return n.v.target, nil
+	if stale {
+		w.touchAtime(n)
+	}
+	return target, nil
 }
 
 // Link implements vfs.FS.
@@ -200,7 +206,15 @@ func (w *Workspace) Link(op *vfs.Op, ino, newParent vfs.Ino, newName string) (vf
 			return syscall.EMLINK
 		case n.orphan && !n.tmpfile:
 			return syscall.ENOENT
-		case n.orphan:
+		}
+		acl, err := w.accessACL(n)
+		if err != nil {
+			return err
+		}
+		if err := vfs.CheckLink(&n.v.Attr, acl, &op.Cred); err != nil {
+			return err
+		}
+		if n.orphan {
 			return w.nameTmpfile(b, dir, newName, n, &a)
 		}
 		v := n.v
@@ -331,6 +345,7 @@ func (w *Workspace) forget(n *inode) {
 		w.orphans[n.ino] = n
 		return
 	}
+	w.freed += n.v.Blocks / sectorsPerBlock
 	w.inodes.drop(n.ino)
 }
 
@@ -372,6 +387,7 @@ func (w *Workspace) dropOrphan(ino vfs.Ino) {
 		return
 	}
 	delete(w.orphans, ino)
+	w.freed += n.v.Blocks / sectorsPerBlock
 	w.inodes.drop(ino)
 	w.retireStaging()
 }

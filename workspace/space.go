@@ -95,7 +95,7 @@ func (w *Workspace) putPieces(op *vfs.Op, b *batch, n *inode, v *inodeValue, ps 
 	v.Mtime = now()
 	v.Ctime = v.Mtime
 	if op.UID != 0 {
-		v.Mode = vfs.KillPriv(v.Mode)
+		v.Mode = vfs.KillPriv(&v.Attr, &op.Cred)
 	}
 	b.set(n, *v)
 	for _, p := range ps {

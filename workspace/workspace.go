@@ -53,6 +53,7 @@ type Workspace struct {
 	next       uint64             // guarded by mu: counter of the next inode
 	usage      usage              // guarded by mu
 	quota      Quota              // guarded by mu
+	freed      uint64             // guarded by mu: blocks given up that the host does not have back yet
 	orphans    map[vfs.Ino]*inode // guarded by mu
 	head       head               // guarded by mu
 	dirty      bool               // guarded by mu: something changed since the last freeze

@@ -76,7 +76,9 @@ func (w *Workspace) mayXattr(op *vfs.Op, n *inode, name string, mask uint32) err
 		return syscall.ERANGE
 	}
 	switch {
-	case strings.HasPrefix(name, "user.") && len(name) > len("user."):
+	case name == "user." || name == "trusted." || name == "security.":
+		return syscall.EINVAL
+	case strings.HasPrefix(name, "user."):
 		if !n.v.IsRegular() && !n.v.IsDir() {
 			if mask == vfs.MayRead {
 				return syscall.ENODATA
@@ -87,7 +89,7 @@ func (w *Workspace) mayXattr(op *vfs.Op, n *inode, name string, mask uint32) err
 			return syscall.EPERM
 		}
 		return w.permit(op, n, mask)
-	case strings.HasPrefix(name, "trusted.") && len(name) > len("trusted."):
+	case strings.HasPrefix(name, "trusted."):
 		if op.UID != 0 {
 			if mask == vfs.MayRead {
 				return syscall.ENODATA
@@ -95,7 +97,7 @@ func (w *Workspace) mayXattr(op *vfs.Op, n *inode, name string, mask uint32) err
 			return syscall.EPERM
 		}
 		return nil
-	case strings.HasPrefix(name, "security.") && len(name) > len("security."):
+	case strings.HasPrefix(name, "security."):
 		if mask == vfs.MayWrite && op.UID != 0 {
 			return syscall.EPERM
 		}
@@ -244,11 +246,15 @@ func (w *Workspace) Removexattr(op *vfs.Op, ino vfs.Ino, name string) error {
 			return err
 		}
 		_, exists, err := w.xattr(n, name)
-		if err == nil && !exists {
-			err = syscall.ENODATA
-		}
 		if err != nil {
 			return err
+		}
+		if !exists {
+			// To be without an ACL is what was asked for.
+			if name == vfs.XattrACLAccess || name == vfs.XattrACLDefault {
+				return nil
+			}
+			return syscall.ENODATA
 		}
 		v := n.v
 		v.Ctime = now()

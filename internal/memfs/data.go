@@ -181,7 +181,7 @@ func (n *inode) modified(op *vfs.Op) {
 	n.attr.Mtime, n.attr.Ctime = t, t
 	n.attr.Blocks = n.blocks()
 	if op.UID != 0 {
-		n.attr.Mode = vfs.KillPriv(n.attr.Mode)
+		n.attr.Mode = vfs.KillPriv(&n.attr, &op.Cred)
 	}
 	delete(n.xattrs, xattrCapability)
 }
