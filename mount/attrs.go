@@ -13,6 +13,33 @@ func (s *Server) Getattr(c *Call, ino vfs.Ino) (vfs.Attr, syscall.Errno) {
 	return a, c.errno(OpGetattr, ino, err)
 }
 
+// setattrFields pairs the bits of SETATTR on the wire with those of a SetAttr.
+var setattrFields = []struct {
+	valid uint32
+	mask  vfs.SetMask
+}{
+	{1 << 0, vfs.SetMode}, {1 << 1, vfs.SetUID}, {1 << 2, vfs.SetGID}, {1 << 3, vfs.SetSize},
+	{1 << 4, vfs.SetAtime}, {1 << 5, vfs.SetMtime}, {1 << 7, vfs.SetAtimeNow}, {1 << 8, vfs.SetMtimeNow},
+	{1 << 10, vfs.SetCtime}, {1 << 11, vfs.SetKillPriv},
+}
+
+// SetMask translates the valid bits of a SETATTR. Where a time is "now" the
+// kernel sets the bits of both.
+func SetMask(valid uint32) (mask vfs.SetMask) {
+	for _, f := range setattrFields {
+		if valid&f.valid != 0 {
+			mask |= f.mask
+		}
+	}
+	if mask&vfs.SetAtimeNow != 0 {
+		mask &^= vfs.SetAtime
+	}
+	if mask&vfs.SetMtimeNow != 0 {
+		mask &^= vfs.SetMtime
+	}
+	return mask
+}
+
 // Setattr answers SETATTR. fh is the open file of an ftruncate; 0 is none. The
 // attributes are valid Forever.
 func (s *Server) Setattr(c *Call, ino vfs.Ino, set *vfs.SetAttr, fh uint64) (vfs.Attr, syscall.Errno) {

@@ -100,6 +100,9 @@ type Mounted interface {
 	// Unmount detaches the mount and waits for its end. While it is in use the
 	// error is EBUSY and names the processes.
 	Unmount() error
+	// Detach frees the mount point at once; the mount ends when the last who
+	// uses it is gone.
+	Detach() error
 	// Abort ends the mount at once: whoever uses it gets ENOTCONN. It is for
 	// shutdown and for tests; requests in flight are answered by nobody.
 	Abort()
@@ -176,6 +179,15 @@ func Drivers() []string {
 	}
 	sort.Strings(names)
 	return names
+}
+
+// CapabilitiesOf returns what the named driver passes on.
+func CapabilitiesOf(driverName string) (Capabilities, error) {
+	d, err := driver(driverName)
+	if err != nil {
+		return Capabilities{}, err
+	}
+	return d.Capabilities(), nil
 }
 
 func driver(name string) (Driver, error) {
@@ -273,6 +285,13 @@ func (m *mounted) Unmount() error {
 		return fmt.Errorf("unmount %s: %w", m.o.MountPoint, err)
 	}
 	return m.Wait()
+}
+
+func (m *mounted) Detach() error {
+	if err := m.at.detach(true); err != nil {
+		return fmt.Errorf("unmount %s: %w", m.o.MountPoint, err)
+	}
+	return nil
 }
 
 func (m *mounted) Abort() {

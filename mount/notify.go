@@ -1,18 +1,23 @@
 package mount
 
 import (
+	"context"
+	"log/slog"
 	"time"
 
 	"github.com/vfsd/vfsd/vfs"
 )
 
-// patience is how long the maker of a change waits for the kernel to take an
-// invalidation in. The kernel takes some only when the requests in flight in a
-// directory or on a page are answered. Those wait for each other in one case:
-// two mounts of one FS in this process, a request in each that changes the
-// same directory, each announced to the other's kernel. Then the makers go on
-// after this time, and the invalidations arrive when the requests have ended.
-const patience = 2 * time.Second
+// How long the maker of a change waits for the kernel to take an invalidation
+// in. The kernel takes some only when the requests in flight in a directory or
+// on a page are answered. Those can wait for each other in one case: two mounts
+// of one FS in this process, a request in each that changes the same directory,
+// each announced to the other's kernel. A maker that may be such a request waits
+// but shortly; either way the invalidation arrives when the requests have ended.
+const (
+	patience        = 2 * time.Second
+	crossedPatience = 10 * time.Millisecond
+)
 
 var _ vfs.Watcher = (*Server)(nil)
 
@@ -28,16 +33,24 @@ func (s *Server) Changed(cs []vfs.Change) {
 		if !s.background.run(func() { defer close(done); s.carryOut(p) }) {
 			return
 		}
-		timer := time.NewTimer(patience)
-		defer timer.Stop()
-		select {
-		case <-done:
-		case <-timer.C:
-			s.log.Warn("the kernel has not taken an invalidation in yet", "after", patience, "changes", len(cs))
-		}
+		s.await(done)
 		return
 	}
 	s.carryOut(p)
+}
+
+func (s *Server) await(done <-chan struct{}) {
+	wait, level := patience, slog.LevelWarn
+	if serving.othersActive(s) {
+		wait, level = crossedPatience, slog.LevelDebug
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+		s.log.Log(context.Background(), level, "the kernel has not taken an invalidation in yet", "after", wait)
+	}
 }
 
 // plan is what the kernel is to be told.

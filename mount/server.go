@@ -87,6 +87,8 @@ type Server struct {
 	others bool
 	owner  vfs.Cred
 
+	// active counts requests under way; see patience.
+	active  atomic.Int64
 	kernel  *kernel
 	inodes  inodeTable
 	files   handleTable[*openFile]
@@ -115,12 +117,45 @@ func newServer(o *Options, k *kernel) *Server {
 	return s
 }
 
+// servers are the mounts of this process.
+type servers struct {
+	mu  sync.Mutex
+	all map[*Server]bool // guarded by mu
+}
+
+var serving = servers{all: map[*Server]bool{}}
+
+func (w *servers) add(s *Server) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all[s] = true
+}
+
+func (w *servers) remove(s *Server) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.all, s)
+}
+
+// othersActive reports whether another mount than s has a request under way.
+func (w *servers) othersActive(s *Server) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for other := range w.all {
+		if other != s && other.active.Load() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // nobody owns nothing: the owner's bits decide nothing when all users come.
 const nobody = 1<<32 - 1
 
 // start is called once, when the kernel has begun to send requests.
 func (s *Server) start() {
 	s.kernel.probe()
+	serving.add(s)
 	s.unwatch = s.fs.Watch(s)
 }
 
@@ -130,6 +165,7 @@ func (s *Server) stop() {
 	if s.unwatch != nil {
 		s.unwatch()
 	}
+	serving.remove(s)
 	s.background.finish()
 	op := &vfs.Op{Origin: s.origin}
 	for _, f := range s.files.drain() {
@@ -181,6 +217,7 @@ func newCall(s *Server) *Call {
 // closed when the kernel interrupts the request; nil never is.
 func (s *Server) Begin(op Opcode, uid, gid, pid uint32, cancel <-chan struct{}) *Call {
 	s.counts[op].Add(1)
+	s.active.Add(1)
 	c := s.calls.Get().(*Call)
 	c.UID, c.GID, c.PID, c.Umask = uid, gid, pid, 0
 	c.cancel, c.groupsKnown = cancel, false
@@ -188,7 +225,10 @@ func (s *Server) Begin(op Opcode, uid, gid, pid uint32, cancel <-chan struct{}) 
 }
 
 // End gives the Call back; it must not be used any more.
-func (c *Call) End() { c.s.calls.Put(c) }
+func (c *Call) End() {
+	c.s.active.Add(-1)
+	c.s.calls.Put(c)
+}
 
 func (c *Call) supplementary() []uint32 {
 	if !c.groupsKnown {

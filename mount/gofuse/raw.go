@@ -121,18 +121,6 @@ func (r *rawFS) Statx(cancel <-chan struct{}, in *fuse.StatxIn, out *fuse.StatxO
 	return fuse.OK
 }
 
-// setattrFields pairs the kernel's bits with ours. Where a time is "now" the
-// kernel sets both bits.
-var setattrFields = []struct {
-	valid uint32
-	mask  vfs.SetMask
-}{
-	{fuse.FATTR_MODE, vfs.SetMode}, {fuse.FATTR_UID, vfs.SetUID}, {fuse.FATTR_GID, vfs.SetGID},
-	{fuse.FATTR_SIZE, vfs.SetSize}, {fuse.FATTR_ATIME, vfs.SetAtime}, {fuse.FATTR_MTIME, vfs.SetMtime},
-	{fuse.FATTR_ATIME_NOW, vfs.SetAtimeNow}, {fuse.FATTR_MTIME_NOW, vfs.SetMtimeNow},
-	{fuse.FATTR_CTIME, vfs.SetCtime}, {fuse.FATTR_KILL_SUIDGID, vfs.SetKillPriv},
-}
-
 func nanoseconds(sec uint64, nsec uint32) int64 {
 	return time.Unix(int64(sec), int64(nsec)).UnixNano()
 }
@@ -141,20 +129,9 @@ func (r *rawFS) SetAttr(cancel <-chan struct{}, in *fuse.SetAttrIn, out *fuse.At
 	c := r.begin(mount.OpSetattr, &in.InHeader, cancel)
 	defer c.End()
 	set := vfs.SetAttr{
-		Mode: in.Mode & vfs.ModePerm, UID: in.Uid, GID: in.Gid, Size: in.Size,
+		Mask: mount.SetMask(in.Valid), Mode: in.Mode & vfs.ModePerm, UID: in.Uid, GID: in.Gid, Size: in.Size,
 		Atime: nanoseconds(in.Atime, in.Atimensec), Mtime: nanoseconds(in.Mtime, in.Mtimensec),
 		Ctime: nanoseconds(in.Ctime, in.Ctimensec),
-	}
-	for _, f := range setattrFields {
-		if in.Valid&f.valid != 0 {
-			set.Mask |= f.mask
-		}
-	}
-	if set.Mask&vfs.SetAtimeNow != 0 {
-		set.Mask &^= vfs.SetAtime
-	}
-	if set.Mask&vfs.SetMtimeNow != 0 {
-		set.Mask &^= vfs.SetMtime
 	}
 	fh, _ := in.GetFh()
 	a, errno := r.s.Setattr(c, ino(in.NodeId), &set, fh)

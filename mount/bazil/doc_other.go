@@ -1,0 +1,4 @@
+//go:build !linux
+
+// Package bazil serves a mount with bazil.org/fuse, on Linux.
+package bazil
