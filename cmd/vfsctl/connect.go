@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/vfsd/vfsd/internal/control"
+	"github.com/vfsd/vfsd/internal/daemon"
+)
+
+// session is a way to ask: a daemon, or the data directory itself.
+type session struct {
+	*control.Client
+	end func() error
+}
+
+// close ends the session and reports what went wrong with the last of it.
+func (s *session) close(err *error) {
+	if cerr := s.end(); *err == nil && cerr != nil {
+		*err = daemon.Classify(cerr)
+	}
+}
+
+// Another command may have the data directory open for a moment.
+const (
+	inUsePatience = 5 * time.Second
+	inUsePause    = 20 * time.Millisecond
+)
+
+// connect asks the daemon or, when none runs, opens the data directory, which
+// is not made.
+func connect(ctx context.Context, o *options) (*session, error) {
+	if _, err := os.Stat(o.data); errors.Is(err, fs.ErrNotExist) {
+		return nil, control.Errorf(control.KindNotFound, "data directory %s: there is none yet; vfsctl up or vfsctl create makes it, --data names another", o.data)
+	}
+	return connectOrMake(ctx, o)
+}
+
+// connectOrMake is connect, and makes the data directory where it is missing.
+func connectOrMake(ctx context.Context, o *options) (*session, error) {
+	deadline := time.Now().Add(inUsePatience)
+	for {
+		err := control.Probe(ctx, o.data)
+		if err == nil {
+			c := control.Dial(o.data)
+			return &session{c, func() error { c.Close(); return nil }}, nil
+		}
+		if control.KindOf(err) != control.KindNoDaemon {
+			return nil, err
+		}
+		s, err := openLocal(ctx, o.data)
+		if control.KindOf(err) != control.KindInUse || time.Now().After(deadline) {
+			return s, err
+		}
+		select {
+		case <-time.After(inUsePause):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// openLocal opens the data directory in this process, logging where a daemon
+// would.
+func openLocal(ctx context.Context, dir string) (*session, error) {
+	if err := daemon.CheckDir(dir); err != nil {
+		return nil, err
+	}
+	log, closeLog := slog.New(slog.DiscardHandler), func() error { return nil }
+	if f, err := daemon.OpenLog(dir); err == nil {
+		log, closeLog = daemon.NewLog(f, slog.LevelWarn), f.Close
+	}
+	d, err := daemon.Open(ctx, daemon.Options{Dir: dir, Log: log})
+	if err != nil {
+		return nil, errors.Join(err, closeLog())
+	}
+	return &session{control.Local(d.Handler()), func() error {
+		return errors.Join(d.Close(ctx), closeLog())
+	}}, nil
+}
+
+// call asks one thing of the data directory in o.
+func call[Req, Res any](ctx context.Context, o *options, c control.Call[Req, Res], req Req) (res Res, err error) {
+	s, err := connect(ctx, o)
+	if err != nil {
+		return res, err
+	}
+	defer s.close(&err)
+	return c.Do(ctx, s.Client, req)
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vfsd/vfsd/internal/control"
+	"github.com/vfsd/vfsd/internal/daemon"
+	"github.com/vfsd/vfsd/mount"
+)
+
+type upOptions struct {
+	*options
+	workspace  string
+	mountPoint string
+	driver     string
+	allowOther bool
+	readOnly   bool
+}
+
+func newUp(o *options, s streams) *cobra.Command {
+	u := upOptions{options: o}
+	cmd := &cobra.Command{
+		Use:   "up [WORKSPACE] MOUNTPOINT",
+		Short: "Mount a workspace, made if it is missing; starts the daemon",
+		Long: `Mount a workspace at a directory. The daemon is started when none runs, the
+workspace is made when there is none of that name (its root belongs to you), and
+the directory is made when its parent is there. Without a name, the workspace is
+called as the directory.
+
+What a daemon that died left at the mount point is cleared, and what it had
+mounted is mounted again.`,
+		Example: "  vfsctl up ./ws\n  vfsctl up project /mnt/project",
+		Args:    cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			u.mountPoint = args[len(args)-1]
+			if len(args) == 2 {
+				u.workspace = args[0]
+			} else {
+				u.workspace = nameFor(u.mountPoint)
+			}
+			return runUp(cmd.Context(), u, s)
+		},
+	}
+	cmd.Flags().StringVar(&u.driver, "driver", mount.DefaultDriver, "FUSE `library`: "+strings.Join(mount.Drivers(), " or "))
+	cmd.Flags().BoolVar(&u.allowOther, "allow-other", os.Geteuid() == 0, "let other users in; permissions rule")
+	cmd.Flags().Lookup("allow-other").DefValue = "true as root, else false"
+	cmd.Flags().BoolVar(&u.readOnly, "read-only", false, "refuse changes through this mount")
+	return jsonFlag(cmd, o)
+}
+
+func runUp(ctx context.Context, u upOptions, s streams) (err error) {
+	point, err := realMountPoint(u.mountPoint)
+	if err != nil {
+		return err
+	}
+	made, err := makeMountPoint(point)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil && made {
+			_ = os.Remove(point) // as it was before; an error changes nothing
+		}
+	}()
+	c, err := connectDaemon(ctx, u.options)
+	if err != nil {
+		return err
+	}
+	defer c.close(&err)
+	res, err := control.MountCall.Do(ctx, c.Client, control.MountRequest{
+		Workspace: u.workspace, MountPoint: point, Driver: u.driver, AllowOther: u.allowOther, ReadOnly: u.readOnly,
+		Create: true, UID: uint32(os.Getuid()), GID: uint32(os.Getgid()),
+	})
+	if err != nil {
+		return err
+	}
+	if u.json {
+		return s.printJSON(res)
+	}
+	printUp(s, u, res)
+	return nil
+}
+
+func printUp(s streams, u upOptions, res control.MountResult) {
+	what := "workspace"
+	if res.Created {
+		what = "new workspace"
+	}
+	verb := "is mounted at"
+	if res.Already {
+		verb = "is mounted already at"
+	}
+	m := res.Mount
+	s.printf("%s %s %s %s\n", what, s.colour(bold, m.Workspace), verb, s.colour(bold, m.MountPoint))
+	s.printf(`try next:
+  cd %s
+  vfsctl snapshot %s NAME    keep the present state
+  vfsctl status              what is mounted
+  vfsctl down %s
+`, m.MountPoint, m.Workspace, u.mountPoint)
+}
+
+// nameFor makes a workspace's name of a mount point's last part.
+func nameFor(mountPoint string) string {
+	abs, err := filepath.Abs(mountPoint)
+	if err != nil {
+		abs = mountPoint
+	}
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '-', r == '_':
+			return r
+		}
+		return '-'
+	}, filepath.Base(abs))
+	name = strings.TrimLeft(name, ".-_")
+	if name = name[:min(len(name), 64)]; name == "" {
+		return "workspace"
+	}
+	return name
+}
+
+// realMountPoint returns the absolute path without symlinks. Nothing of it
+// waits for a daemon that hangs: the mount point itself is not looked into.
+func realMountPoint(path string) (string, error) {
+	if path == "" || strings.ContainsRune(path, 0) {
+		return "", control.Errorf(control.KindUsage, "mount point %q: no path", path)
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	for range 40 {
+		dir, err := filepath.EvalSymlinks(filepath.Dir(abs))
+		if err != nil {
+			return "", daemon.Classify(fmt.Errorf("mount point %s: its parent: %w; make it first", abs, err))
+		}
+		abs = filepath.Join(dir, filepath.Base(abs))
+		target, err := os.Readlink(abs)
+		if err != nil {
+			return abs, nil
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(dir, target)
+		}
+		abs = filepath.Clean(target)
+	}
+	return "", daemon.Classify(fmt.Errorf("mount point %s: %w", path, syscall.ELOOP))
+}
+
+// makeMountPoint makes the directory if it is missing.
+func makeMountPoint(path string) (made bool, err error) {
+	err = os.Mkdir(path, 0o755)
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, fs.ErrExist), errors.Is(err, syscall.ENOTCONN):
+		return false, nil // the daemon judges what is there
+	}
+	return false, daemon.Classify(fmt.Errorf("mount point: %w", err))
+}

@@ -1,0 +1,67 @@
+// Command vfsd is the daemon: it keeps the workspaces of a data directory and
+// mounts them. See vfsctl for what it can be asked.
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vfsd/vfsd/internal/daemon"
+)
+
+func main() {
+	os.Exit(run(os.Args[1:]))
+}
+
+// Exit codes.
+const (
+	exitError = 1
+	exitUsage = 2
+)
+
+// run returns the exit code.
+func run(args []string) int {
+	code := exitUsage // until the arguments have been understood
+	cmd := newCommand(func() { code = exitError })
+	cmd.SetArgs(args)
+	if err := cmd.Execute(); err != nil {
+		fmt.Fprintf(os.Stderr, "vfsd: %v\n", err)
+		return code
+	}
+	return 0
+}
+
+func newCommand(begun func()) *cobra.Command {
+	var dir string
+	var debug bool
+	cmd := &cobra.Command{
+		Use:   "vfsd --data DIR",
+		Short: "Keep workspaces and mount them",
+		Long: `vfsd keeps the workspaces of a data directory and answers vfsctl on the unix
+socket vfsd.sock in it. It runs in the foreground and logs to standard error.
+
+SIGTERM and SIGINT stop it: mounts are unmounted (those still in use after five
+seconds are taken from their users), everything is flushed and checkpointed. A
+second signal ends it at once, which loses nothing that was acknowledged.
+
+Exit codes: 0 stopped as asked, 1 error, 2 wrong usage.`,
+		Args:    cobra.NoArgs,
+		Version: daemon.Version,
+		RunE: func(*cobra.Command, []string) error {
+			begun()
+			level := slog.LevelInfo
+			if debug {
+				level = slog.LevelDebug
+			}
+			return daemon.Foreground(dir, level)
+		},
+		SilenceUsage: true, SilenceErrors: true,
+	}
+	cmd.Flags().StringVar(&dir, "data", daemon.DefaultDir(), "data `directory` (default from VFSD_DATA or XDG_STATE_HOME)")
+	cmd.Flags().BoolVar(&debug, "debug", false, "log more")
+	cmd.CompletionOptions.DisableDefaultCmd = true
+	return cmd
+}

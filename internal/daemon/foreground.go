@@ -1,0 +1,40 @@
+package daemon
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// Foreground runs a daemon on dir until a signal or a client ends it, logging
+// to standard error. It is what vfsd does, and vfsctl's own daemon.
+func Foreground(dir string, level slog.Level) error {
+	log := NewLog(os.Stderr, level)
+	ctx, again := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer again()
+	// A second signal is not waited for: it ends the process as kill -9 would.
+	context.AfterFunc(ctx, again)
+	err := Run(ctx, RunOptions{Options: Options{Dir: dir, Log: log}, Ready: Notify(log)})
+	if err != nil {
+		log.Error("ended", "err", err)
+	}
+	return err
+}
+
+// DefaultDir is the data directory that is taken when none is named:
+// $VFSD_DATA, else vfsd in XDG's state directory.
+func DefaultDir() string {
+	if dir := os.Getenv("VFSD_DATA"); dir != "" {
+		return dir
+	}
+	if dir := os.Getenv("XDG_STATE_HOME"); dir != "" {
+		return dir + "/vfsd"
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = "/var/lib"
+	}
+	return home + "/.local/state/vfsd"
+}

@@ -1,0 +1,123 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/vfsd/vfsd/internal/control"
+)
+
+// RunOptions are a daemon's.
+type RunOptions struct {
+	Options
+	// StopWait bounds how long an orderly end waits for mounts that are in
+	// use; then they are taken from their users. 0 means 5 s.
+	StopWait time.Duration
+	// Ready hears once that calls are answered, or why they never will be.
+	Ready func(error)
+}
+
+// Run is a daemon's life: it returns when ctx ends or a client asked for the
+// end, and everything is flushed, checkpointed and unmounted.
+func Run(ctx context.Context, o RunOptions) error {
+	if o.StopWait == 0 {
+		o.StopWait = 5 * time.Second
+	}
+	if o.Ready == nil {
+		o.Ready = func(error) {}
+	}
+	d, l, err := begin(ctx, o)
+	if err != nil {
+		o.Ready(err)
+		return err
+	}
+	calls, cancelCalls := context.WithCancel(context.Background())
+	defer cancelCalls()
+	srv := d.server.HTTP()
+	srv.BaseContext = func(net.Listener) context.Context { return calls }
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(l) }()
+	o.Log.Info("ready", "pid", os.Getpid(), "version", Version, "data", d.dir)
+	o.Ready(nil)
+
+	select {
+	case <-ctx.Done():
+		o.Log.Info("stopping: a signal asked for it")
+	case <-d.StopRequested():
+		o.Log.Info("stopping: a client asked for it")
+	case err = <-served:
+		err = fmt.Errorf("serve %s: %w", filepath.Join(d.dir, control.SocketName), err)
+	}
+	err = errors.Join(err, d.shutdown(srv, cancelCalls, o))
+	if err == nil {
+		o.Log.Info("stopped")
+	}
+	return err
+}
+
+// begin opens the data directory and its socket.
+func begin(ctx context.Context, o RunOptions) (*Daemon, net.Listener, error) {
+	o.Serve = true
+	d, err := Open(ctx, o.Options)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := control.Listen(d.dir)
+	if err != nil {
+		err = Classify(dirAdvice(d.dir, fmt.Errorf("socket of data directory %s: %w", d.dir, err)))
+		now, cancel := context.WithCancel(ctx)
+		cancel()
+		return nil, nil, errors.Join(err, d.Close(now))
+	}
+	return d, l, nil
+}
+
+// callPatience bounds how long calls under way may take to notice the end.
+const callPatience = 5 * time.Second
+
+// shutdown ends the calls, then the mounts, then the data directory. The
+// socket's name goes while the lock is held still.
+func (d *Daemon) shutdown(srv *http.Server, cancelCalls func(), o RunOptions) error {
+	patience, cancel := context.WithTimeout(context.Background(), callPatience)
+	defer cancel()
+	err := control.RemoveSocket(d.dir)
+	cancelCalls()
+	if serr := srv.Shutdown(patience); serr != nil {
+		o.Log.Warn("calls under way were cut off", "err", serr)
+		err = errors.Join(err, srv.Close())
+	}
+	users, cancelUsers := context.WithTimeout(context.Background(), o.StopWait)
+	defer cancelUsers()
+	return errors.Join(err, d.Close(users))
+}
+
+// LogName is the log that a daemon in the background writes, in the data
+// directory; the one before it has the suffix ".1".
+const LogName = "vfsd.log"
+
+// logLimit is how large a log may be when a daemon starts to append to it.
+const logLimit = 8 << 20
+
+// OpenLog opens the log of a data directory for appending, after putting one
+// that has grown too large aside.
+func OpenLog(dir string) (*os.File, error) {
+	name := filepath.Join(dir, LogName)
+	if info, err := os.Stat(name); err == nil && info.Size() > logLimit {
+		if err := os.Rename(name, name+".1"); err != nil {
+			return nil, err
+		}
+	}
+	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+}
+
+// NewLog returns a log that writes text for people to f.
+func NewLog(f *os.File, level slog.Level) *slog.Logger {
+	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level}))
+}

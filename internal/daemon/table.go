@@ -1,0 +1,139 @@
+package daemon
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/vfsd/vfsd/internal/hostfs"
+)
+
+// tableName is the file in a data directory that says what is mounted.
+const (
+	tableName    = "mounts.json"
+	tableVersion = 1
+	tableLimit   = 1 << 20 // bytes
+)
+
+// table is its content.
+type table struct {
+	Version int          `json:"version"`
+	Mounts  []tableEntry `json:"mounts"`
+}
+
+// tableEntry is a mount, with all that it takes to mount it again.
+type tableEntry struct {
+	Workspace  string `json:"workspace"`
+	MountPoint string `json:"mount_point"`
+	Driver     string `json:"driver"`
+	AllowOther bool   `json:"allow_other"`
+	ReadOnly   bool   `json:"read_only"`
+}
+
+// readTable returns the mounts that the table of dir lists.
+func readTable(dir string) ([]tableEntry, error) {
+	name := filepath.Join(dir, tableName)
+	info, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > tableLimit {
+		return nil, fmt.Errorf("%s: %d bytes are more than it can have", name, info.Size())
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	t, err := decodeTable(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return t.Mounts, nil
+}
+
+func decodeTable(b []byte) (table, error) {
+	var t table
+	if err := json.Unmarshal(b, &t); err != nil {
+		return table{}, err
+	}
+	if t.Version != tableVersion {
+		return table{}, fmt.Errorf("version %d, known is %d", t.Version, tableVersion)
+	}
+	for _, e := range t.Mounts {
+		if !filepath.IsAbs(e.MountPoint) || e.MountPoint != filepath.Clean(e.MountPoint) {
+			return table{}, fmt.Errorf("mount point %q is no clean absolute path", e.MountPoint)
+		}
+	}
+	return t, nil
+}
+
+// writeTable replaces the table, whole and durably.
+func writeTable(fsys hostfs.FS, dir string, mounts []tableEntry) error {
+	mounts = slices.Clone(mounts)
+	slices.SortFunc(mounts, func(a, b tableEntry) int { return strings.Compare(a.MountPoint, b.MountPoint) })
+	if mounts == nil {
+		mounts = []tableEntry{}
+	}
+	b, err := json.MarshalIndent(table{tableVersion, mounts}, "", "  ")
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(dir, tableName)
+	f, err := fsys.OpenFile(name+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(append(b, '\n'), 0)
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = fsys.Rename(name+".new", name)
+	}
+	if err == nil {
+		err = fsys.SyncDir(dir)
+	}
+	return err
+}
+
+// loadTable reads the table. One that cannot be read is no reason not to
+// start: it is noted, and its dead mounts are left to doctor.
+func (d *Daemon) loadTable() []tableEntry {
+	mounts, err := readTable(d.dir)
+	if err != nil {
+		d.note("the list of mounts cannot be read and is begun anew; vfsctl doctor finds dead mounts: %v", err)
+	}
+	return mounts
+}
+
+// saveTable writes what is mounted now or is about to be.
+//
+// A table that cannot be written, on a full disk, keeps nobody from mounting:
+// all that is lost is the cleaning up after a crash.
+func (d *Daemon) saveTable() {
+	d.tableMu.Lock()
+	defer d.tableMu.Unlock()
+	d.mu.Lock()
+	all := slices.Clone(d.left)
+	if d.coming != nil {
+		all = append(all, *d.coming)
+	}
+	for _, m := range d.mounts {
+		all = append(all, m.entry)
+	}
+	d.mu.Unlock()
+	if err := writeTable(hostfs.OS{}, d.dir, all); err != nil {
+		d.note("the list of mounts cannot be written, so that a dead mount would have to be cleared by hand after a crash: %v", err)
+	}
+}
