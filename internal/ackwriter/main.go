@@ -2,13 +2,16 @@
 // that after a crash of whatever keeps the files one can tell whether anything
 // acknowledged is missing (P1) or fsynced (P2).
 //
-//	ackwriter write DIR LOG [-seed N] [-count N]   until it fails or is done
-//	ackwriter verify DIR LOG
+//	ackwriter write DIR LOG [-seed N] [-count N] [-fsync N]   until it fails or is done
+//	ackwriter verify DIR LOG [-power]
 //	ackwriter fill DIR LOG [-count N]              N small files, without notes
 //
 // LOG belongs on another file system. Each line of it is one change, written
 // after the system call that made it had returned. The last change may have
-// happened without its line.
+// happened without its line. With -fsync every Nth put or add is fsynced and
+// noted as such; verify -power then asks for what a power cut must leave: names
+// and sizes as after some change not before the last fsync, and the bytes of
+// every file that was fsynced and not changed since.
 package main
 
 import (
@@ -33,15 +36,21 @@ func main() {
 	flags := flag.NewFlagSet("ackwriter", flag.ExitOnError)
 	seed := flags.Int64("seed", 1, "seed of the changes")
 	count := flags.Int("count", 1<<30, "how many changes at the most")
+	every := flags.Int("fsync", 0, "fsync every so many puts and adds")
+	power := flags.Bool("power", false, "the power was cut: what was not fsynced may be missing")
 	if err := flags.Parse(os.Args[4:]); err != nil {
 		os.Exit(2)
 	}
 	var err error
 	switch os.Args[1] {
 	case "write":
-		err = write(os.Args[2], os.Args[3], *seed, *count)
+		err = write(os.Args[2], os.Args[3], *seed, *count, *every)
 	case "verify":
-		err = verify(os.Args[2], os.Args[3])
+		if *power {
+			err = verifyPower(os.Args[2], os.Args[3])
+		} else {
+			err = verify(os.Args[2], os.Args[3])
+		}
 	case "fill":
 		err = fill(os.Args[2], *count)
 	default:
@@ -60,6 +69,7 @@ func main() {
 //	move NAME TO
 //	drop NAME
 //	dir NAME
+//	sync NAME              the file was fsynced
 type change struct {
 	verb, name, to string
 	seed           int64
@@ -100,7 +110,7 @@ func content(seed int64, size int) []byte {
 
 // write makes changes until one fails; that a change fails is how a run ends
 // when the daemon dies, so it is no error.
-func write(dir, log string, seed int64, count int) error {
+func write(dir, log string, seed int64, count, every int) error {
 	out, err := os.OpenFile(log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
@@ -117,6 +127,16 @@ func write(dir, log string, seed int64, count int) error {
 		}
 		if _, err := fmt.Fprintln(out, c); err != nil {
 			return err
+		}
+		if every > 0 && i%every == every-1 && (c.verb == "put" || c.verb == "add") {
+			s := change{verb: "sync", name: c.name}
+			if err := s.do(dir); err != nil {
+				fmt.Printf("ackwriter: %d changes acknowledged, then fsync: %v\n", i+1, err)
+				return nil
+			}
+			if _, err := fmt.Fprintln(out, s); err != nil {
+				return err
+			}
 		}
 		switch c.verb {
 		case "put":
@@ -183,6 +203,12 @@ func (c change) do(dir string) error {
 		return errors.Join(err, f.Close())
 	case "move":
 		return os.Rename(p, filepath.Join(dir, c.to))
+	case "sync":
+		f, err := os.Open(p)
+		if err != nil {
+			return err
+		}
+		return errors.Join(f.Sync(), f.Close())
 	}
 	return os.Remove(p)
 }
@@ -255,31 +281,47 @@ func verify(dir, log string) error {
 	return nil
 }
 
+// replay returns what the log says the files hold.
 func replay(log string) (want map[string][]byte, lines int, err error) {
-	f, err := os.Open(log)
+	changes, err := readLog(log)
 	if err != nil {
 		return nil, 0, err
 	}
-	defer f.Close()
 	want = map[string][]byte{}
+	for _, c := range changes {
+		c.apply(want)
+	}
+	return want, len(changes), nil
+}
+
+func readLog(log string) ([]change, error) {
+	f, err := os.Open(log)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var changes []change
 	s := bufio.NewScanner(f)
 	for s.Scan() {
 		c, err := parse(s.Text())
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
-		lines++
-		switch c.verb {
-		case "put":
-			want[c.name] = content(c.seed, c.size)
-		case "add":
-			want[c.name] = append(want[c.name], content(c.seed, c.size)...)
-		case "move":
-			want[c.to] = want[c.name]
-			delete(want, c.name)
-		case "drop":
-			delete(want, c.name)
-		}
+		changes = append(changes, c)
 	}
-	return want, lines, s.Err()
+	return changes, s.Err()
+}
+
+func (c change) apply(files map[string][]byte) {
+	switch c.verb {
+	case "put":
+		files[c.name] = content(c.seed, c.size)
+	case "add":
+		files[c.name] = append(bytes.Clone(files[c.name]), content(c.seed, c.size)...)
+	case "move":
+		files[c.to] = files[c.name]
+		delete(files, c.name)
+	case "drop":
+		delete(files, c.name)
+	}
 }
