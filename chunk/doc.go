@@ -45,8 +45,8 @@
 //  3. A footer exists only if the records before it are durable.
 //  4. A record is never changed. What the index points to changes only to a
 //     verified copy of the same chunk.
-//  5. A pack is deleted only after Fsync made durable the copies of all chunks
-//     in it that are live, and when no chunk in the index is in it.
+//  5. A pack is deleted only when no chunk in the index is in it, and when the
+//     copies that took the place of its records are durable, whoever made them.
 //  6. A place that the index gives is valid for a reader until the index gives
 //     another: who fails to read at a place looks the chunk up again.
 //

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"sync"
 	"syscall"
@@ -26,8 +27,11 @@ type faultRig struct {
 	durable map[ID][]byte // an Fsync returned nil since
 	errs    int           // how often the store returned an error
 
+	opening bool // Open runs
+	blind   bool // the disk could not be read while the store was opened
+
 	mu     sync.Mutex
-	failed map[string]bool // pack files whose fsync failed; guarded by mu
+	failed map[string]bool // pack files whose fsync failed; guarded by mu, like blind
 }
 
 func newFaultRig(t *testing.T) *faultRig {
@@ -51,6 +55,11 @@ func newFaultRig(t *testing.T) *faultRig {
 func (rig *faultRig) arm(hook hostfs.Hook) {
 	rig.fault.SetHook(func(op hostfs.Op, name string) error {
 		err := hook(op, name)
+		if err != nil && !op.Writes() && rig.opening {
+			rig.mu.Lock()
+			rig.blind = true
+			rig.mu.Unlock()
+		}
 		if op == hostfs.OpSync && filepath.Ext(name) == packSuffix {
 			rig.mu.Lock()
 			defer rig.mu.Unlock()
@@ -69,6 +78,9 @@ func (rig *faultRig) note(err error) bool {
 		return true
 	}
 	rig.errs++
+	if rig.blind && errors.Is(err, ErrNotFound) {
+		return false // it was not seen
+	}
 	if !errors.Is(err, syscall.EIO) && !errors.Is(err, syscall.ENOSPC) {
 		rig.t.Errorf("not the host's error: %v", err)
 	}
@@ -79,7 +91,9 @@ func (rig *faultRig) note(err error) bool {
 // after errors, like a daemon.
 func (rig *faultRig) session(r *rand.Rand) {
 	ctx := context.Background()
+	rig.opening, rig.blind = true, false
 	p, err := Open(ctx, rig.opt)
+	rig.opening = false
 	if !rig.note(err) {
 		return
 	}
@@ -213,6 +227,71 @@ func TestFaultAtEveryCall(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestFlakyDisk fails calls at random, several in a row at times, over several
+// lives of the process.
+func TestFlakyDisk(t *testing.T) {
+	seeds := uint64(60)
+	if soak() {
+		seeds = 5000
+	}
+	hits := 0
+	for seed := range seeds {
+		t.Log("seed", seed)
+		rig := newFaultRig(t)
+		r := rand.New(rand.NewPCG(seed, 11))
+		chance := 2 + r.IntN(30)
+		var mu sync.Mutex // of faults, which loading packs calls from several goroutines
+		faults := rand.New(rand.NewPCG(seed, 12))
+		for range 4 {
+			rig.failed = make(map[string]bool) // a new process does not know
+			rig.arm(func(op hostfs.Op, _ string) error {
+				mu.Lock()
+				defer mu.Unlock()
+				if faults.IntN(chance) > 0 {
+					return nil
+				}
+				return []error{
+					syscall.EIO,
+					syscall.ENOSPC,
+					&hostfs.ShortWrite{Bytes: faults.IntN(3000), Err: syscall.EIO},
+					&hostfs.ShortWrite{Bytes: faults.IntN(3000), Err: syscall.ENOSPC},
+				}[faults.IntN(4)]
+			})
+			rig.session(r)
+		}
+		hits += rig.errs
+		rig.healed()
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+	if hits < int(seeds) {
+		t.Errorf("only %d faults were noticed", hits)
+	}
+}
+
+// TestNameTaken: a file of the name that the next pack would have is somebody
+// else's, and stays.
+func TestNameTaken(t *testing.T) {
+	opt := testOptions(t)
+	p := mustOpen(t, opt)
+	if err := os.WriteFile(packPath(opt.Dir, 1), []byte("not mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data := []byte("where to?")
+	id := mustPut(t, p, data)
+	if err := p.Fsync(t.Context()); !errors.Is(err, os.ErrExist) {
+		t.Fatalf("Fsync: %v", err)
+	}
+	if err := p.Fsync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	verify(t, p, map[ID][]byte{id: data})
+	if b, err := os.ReadFile(packPath(opt.Dir, 1)); err != nil || string(b) != "not mine" {
+		t.Errorf("the file was changed to %q, %v", b, err)
 	}
 }
 

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-
-	"github.com/vfsd/vfsd/vfs"
 )
 
 // Fsync makes everything durable whose Put returned before the call. It
@@ -16,9 +15,9 @@ import (
 // After an error nothing new is known to be durable. What was dirty in a pack
 // whose fsync failed is read back, verified and written to another pack, since
 // the kernel may have dropped the dirty pages; so a later Fsync returns nil
-// only when it is durable there. A chunk that could not be read back is lost:
-// it is ErrCorrupt to Get, and Fsync goes on failing until it is Put again or
-// collected as garbage.
+// only when it is durable there. A chunk that cannot be read back is lost: it
+// is an error to Get, and Fsync goes on failing until it can be read after all,
+// is Put again, or is collected as garbage.
 func (p *Packs) Fsync(ctx context.Context) error {
 	if err := p.usable(ctx); err != nil {
 		return err
@@ -42,10 +41,15 @@ func (p *Packs) Fsync(ctx context.Context) error {
 func (p *Packs) fsyncAll() error {
 	w := &p.w
 	w.mu.Lock()
-	seq, failed := w.seq, slices.Clone(w.failed)
+	seq, failed, lost := w.seq, slices.Clone(w.failed), maps.Clone(w.lost)
 	w.mu.Unlock()
 	for _, pk := range failed {
 		if err := p.rescue(pk); err != nil {
+			return err
+		}
+	}
+	for id, c := range lost {
+		if err := p.rescueChunk(id, c.at); err != nil {
 			return err
 		}
 	}
@@ -64,9 +68,8 @@ func (p *Packs) anyLost() error {
 	w := &p.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for id, at := range w.lost {
-		return corrupt("fsync", packPath(p.opt.Dir, at.pack), int64(at.off),
-			fmt.Errorf("chunk %s was lost before it was durable (one of %d)", id, len(w.lost)))
+	for id, c := range w.lost {
+		return fmt.Errorf("fsync: chunk %s, one of %d that are lost: %w", id, len(w.lost), c.err)
 	}
 	return nil
 }
@@ -182,47 +185,50 @@ func (p *Packs) fail(pk *pack, durable int64) error {
 }
 
 // rescue copies the chunks of a failed pack that are not durable there. When
-// the host fails again, the pack stays among the failed ones and the next
-// Fsync goes on. The caller holds p.fsyncMu.
+// they cannot be written elsewhere, the pack stays among the failed ones and
+// the next Fsync goes on. The caller holds p.fsyncMu.
 func (p *Packs) rescue(pk *pack) error {
-	w := &p.w
 	durable := pk.durable.Load()
-	var unread error
 	for _, e := range pk.foot.entries { // constant: the pack has failed
-		at := e.loc(pk.no)
-		if now, _, ok := p.index.lookup(e.id); int64(e.off) < durable || !ok || now != at {
+		if int64(e.off) < durable {
 			continue
 		}
-		r, body, err := p.readRecord(pk, at, e.id)
-		if err == nil {
-			if _, err = decodeBody(&r, body); err != nil {
-				err = corrupt("fsync", pk.path, int64(e.off), err)
-			}
-		}
-		switch {
-		case errors.Is(err, vfs.ErrCorrupt):
-			w.mu.Lock()
-			p.lose(e.id, at, err)
-			w.mu.Unlock()
-		case err != nil:
-			// Perhaps it can be read later. Until then it is better stored anew.
-			p.index.flag(e.id, at, flagDamaged)
-			unread = err
-		default:
-			if err := p.copyRecord(&r, body, at); err != nil {
-				return fmt.Errorf("copy out of pack %s: %w", pk.path, err)
-			}
+		if err := p.rescueChunk(e.id, e.loc(pk.no)); err != nil {
+			return fmt.Errorf("copy out of pack %s: %w", pk.path, err)
 		}
 	}
-	if unread != nil {
-		return fmt.Errorf("copy out of pack %s: %w", pk.path, unread)
-	}
+	w := &p.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.failed = remove(w.failed, pk)
 	pk.foot = footer{}
 	p.files.settle(pk.no)
 	return nil
+}
+
+// rescueChunk copies one chunk, if it still is in the place given. If it cannot
+// be read it is lost, for the time being.
+func (p *Packs) rescueChunk(id ID, at loc) error {
+	pk := p.pack(at.pack)
+	if now, _, ok := p.index.lookup(id); !ok || now != at || pk == nil {
+		p.w.mu.Lock()
+		defer p.w.mu.Unlock()
+		delete(p.w.lost, id)
+		return nil
+	}
+	r, body, err := p.readRecord(pk, at, id)
+	if err == nil {
+		if _, err = decodeBody(&r, body); err != nil {
+			err = corrupt("get chunk", pk.path, int64(at.off), err)
+		}
+	}
+	if err != nil {
+		p.w.mu.Lock()
+		defer p.w.mu.Unlock()
+		p.lose(id, at, err)
+		return nil
+	}
+	return p.copyRecord(&r, body, at)
 }
 
 // seal writes the footer of a full pack. Its records are durable: that is what

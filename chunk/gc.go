@@ -131,11 +131,10 @@ type sweep struct {
 
 // victim is a pack that is to go.
 type victim struct {
-	pk     *pack
-	live   int64   // bytes of live records, by the plan
-	recs   []entry // its chunks, once they were listed
-	copied bool    // some of them were copied
-	kept   bool    // it had to stay
+	pk   *pack
+	live int64   // bytes of live records, by the plan
+	recs []entry // its chunks, once they were listed
+	kept bool    // it had to stay
 }
 
 func (r *GCReport) count(v *victim) {
@@ -211,7 +210,7 @@ func (s *sweep) run(ctx context.Context, victims []*victim, barrier func() error
 	}
 	s.forgetLost()
 	// Dead packs first: they give back the space that copies need. On a full
-	// disk that is all there is, and it works without an Fsync.
+	// disk that is all there is, and it mostly works without an Fsync.
 	dead := slices.DeleteFunc(slices.Clone(victims), func(v *victim) bool { return v.live > 0 })
 	if err := s.finish(ctx, dead); err != nil {
 		return err
@@ -240,20 +239,19 @@ func (s *sweep) run(ctx context.Context, victims []*victim, barrier func() error
 func (s *sweep) finish(ctx context.Context, group []*victim) error {
 	// From here on a dead chunk of the group cannot be met by Put any more, and
 	// what was met since it was looked at is copied as well.
-	copied := false
 	for _, v := range group {
 		if err := s.forgetDead(ctx, v); err != nil {
 			return err
 		}
-		copied = copied || v.copied
 	}
+	s.keepUsed(group)
 	var ferr error
-	if copied {
+	if slices.ContainsFunc(group, s.p.needsCopies) {
 		ferr = s.p.Fsync(ctx)
 	}
 	errs := []error{ferr}
 	for _, v := range group {
-		if v.kept || v.copied && ferr != nil {
+		if v.kept || s.p.needsCopies(v) {
 			continue
 		}
 		if err := s.p.dropPack(v.pk, true); err != nil {
@@ -267,6 +265,39 @@ func (s *sweep) finish(ctx context.Context, group []*victim) error {
 		s.report.FreedBytes += v.pk.end
 	}
 	return errors.Join(errs...)
+}
+
+// needsCopies reports whether a chunk of a victim is elsewhere, but not durable
+// there. This collection may have copied it, or a repair, or an earlier one.
+func (p *Packs) needsCopies(v *victim) bool {
+	p.fsyncMu.Lock()
+	defer p.fsyncMu.Unlock()
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	return v.pk.moved > p.durableSeq
+}
+
+// keepUsed keeps the packs of the group that the index still points to: a host
+// that could not read a pack may have hidden chunks of it.
+func (s *sweep) keepUsed(group []*victim) {
+	if len(group) == 0 {
+		return
+	}
+	used := make(map[uint32]bool)
+	for _, v := range group {
+		used[v.pk.no] = false
+	}
+	s.p.index.scan(func(l loc, _ slotFlags) {
+		if _, ok := used[l.pack]; ok {
+			used[l.pack] = true
+		}
+	})
+	for _, v := range group {
+		if used[v.pk.no] && !v.kept {
+			v.kept = true
+			s.keep(v.pk, errors.New("not all that it holds could be read"))
+		}
+	}
 }
 
 // copyLive copies the live chunks of a pack. A pack with a live chunk that
@@ -326,7 +357,6 @@ func (s *sweep) move(ctx context.Context, v *victim, e *entry) error {
 		r, body = encodeChunk(e.id, data, true, buf)
 	}
 	s.report.CopiedBytes += r.size()
-	v.copied = true
 	if err := p.copyRecord(&r, body, at); err != nil {
 		return err
 	}
@@ -364,8 +394,8 @@ func (s *sweep) forgetLost() {
 	w := &s.p.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for id, at := range w.lost {
-		if s.p.index.removeDead(id, at) == removed {
+	for id, c := range w.lost {
+		if s.p.index.removeDead(id, c.at) == removed {
 			delete(w.lost, id)
 		}
 	}
@@ -385,5 +415,9 @@ func (p *Packs) listPack(pk *pack) ([]entry, error) {
 	if foot, _, err := readFooter(f, size, pk.marker); err == nil {
 		return foot.entries, nil
 	}
-	return surveyPack(f, min(size, pk.end), pk.marker).entries, nil
+	s := surveyPack(f, min(size, pk.end), pk.marker)
+	if s.unread {
+		return nil, errors.New("the host cannot read all of it")
+	}
+	return s.entries, nil
 }

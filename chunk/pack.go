@@ -35,6 +35,10 @@ type pack struct {
 	end int64
 	// marked is the durable offset that the last mark in the pack states.
 	marked int64
+	// moved is the writer.seq of the last copy that took the place of a record
+	// in here. Until that is durable, this record may be all that a power cut
+	// leaves of the chunk.
+	moved uint64
 	// foot is what the footer will say. It is empty once the pack is sealed.
 	foot footer
 

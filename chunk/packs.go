@@ -118,7 +118,7 @@ func Open(ctx context.Context, opt Options) (*Packs, error) {
 		files: newFiles(opt.FS),
 		packs: make(map[uint32]*pack),
 	}
-	p.w.next, p.w.lost = 1, make(map[ID]loc)
+	p.w.next, p.w.lost = 1, make(map[ID]lostChunk)
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}

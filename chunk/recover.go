@@ -31,9 +31,13 @@ func (p *Packs) recover(ctx context.Context) error {
 		return err
 	}
 	if len(p.w.full) > 0 || p.w.open != nil {
-		// What a killed process wrote may be in the page cache only, and a Put
-		// may find it there: the next Fsync has work to do.
+		// What a killed process wrote may be in the page cache only. A Put may
+		// find it there, so the next Fsync has work to do; and what it took the
+		// place of is still needed.
 		p.w.seq++
+		for _, pk := range p.packs {
+			pk.moved = p.w.seq
+		}
 	}
 	return nil
 }
@@ -123,11 +127,8 @@ func (p *Packs) take(l *loaded, last bool) error {
 		p.admitSealed(l.pk, l.foot, l.end)
 		return l.close()
 	}
-	s := surveyPack(l.f, l.size, l.pk.marker)
-	if err := p.adopt(l.pk, l.f, l.size, s, last); err != nil {
-		return errors.Join(err, l.close())
-	}
-	return nil // the file stays open
+	p.adopt(l, surveyPack(l.f, l.size, l.pk.marker), last) // keeps the file
+	return nil
 }
 
 // identify finds the marker of a pack. It returns false if there is none.
@@ -278,6 +279,7 @@ type survey struct {
 	durable int64   // what is known to have been fsynced
 	end     int64   // where the last intact record ends
 	footer  bool    // there is a footer, though it cannot be used
+	unread  bool    // the host could not read all
 }
 
 func surveyPack(f io.ReaderAt, size int64, m marker) *survey {
@@ -288,7 +290,7 @@ func surveyPack(f io.ReaderAt, size int64, m marker) *survey {
 		off += it.size
 		s.add(&it)
 	}
-	s.end = max(s.end, s.durable)
+	s.end, s.unread = max(s.end, s.durable), w.unread
 	return s
 }
 
@@ -315,19 +317,38 @@ func (s *survey) add(it *item) {
 	s.end = it.off + it.size
 }
 
-// adopt takes in a pack that was not sealed, or whose footer is damaged. What
-// is wrong before the durable offset is damage. What is wrong after it was
-// never fsynced as far as the pack knows: a torn tail if nothing intact
-// follows, which is cut off, and otherwise a gap, since a power cut may keep a
-// later page and lose an earlier one. The last pack goes on if it is clean;
-// any other is sealed at the next Fsync.
-func (p *Packs) adopt(pk *pack, f hostfs.File, size int64, s *survey, last bool) error {
+// adopt takes in a pack that was not sealed, or whose footer is damaged. The
+// last pack goes on if it is clean; any other is sealed at the next Fsync.
+func (p *Packs) adopt(l *loaded, s *survey, last bool) {
+	pk := l.pk
 	p.addPack(pk)
 	pk.end, pk.marked = s.end, s.durable
 	pk.flushed.Store(s.end)
 	pk.durable.Store(s.durable)
-	damaged := make(map[uint32]bool)
-	clean := pk.damaged.Load() == 0 && !s.footer
+	clean := p.judge(pk, s) && pk.damaged.Load() == 0 && !s.footer
+	p.files.pin(pk.no, l.f)
+	switch err := p.settleTail(l, s); {
+	case err != nil:
+		// What cannot be read now may be readable later, so no footer may say
+		// that this is all. The next Fsync copies what may not be durable.
+		p.log.Error("pack is not written any more", "pack", pk.path, "err", err)
+		pk.state, pk.doubtful = packFailed, true
+		p.w.failed = append(p.w.failed, pk)
+	case last && clean:
+		pk.state, p.w.open = packOpen, pk
+	default:
+		pk.state = packFull
+		p.w.full = append(p.w.full, pk)
+	}
+}
+
+// judge indexes what a walk found, and returns whether all was right. What is
+// wrong before the durable offset is damage. What is wrong after it was never
+// fsynced as far as the pack knows: a gap if something intact follows, since a
+// power cut may keep a later page and lose an earlier one, and otherwise a torn
+// tail.
+func (p *Packs) judge(pk *pack, s *survey) (clean bool) {
+	damaged, gap := make(map[uint32]bool), make(map[uint32]bool)
 	for _, it := range s.bad {
 		switch {
 		case it.off >= s.end:
@@ -337,14 +358,11 @@ func (p *Packs) adopt(pk *pack, f hostfs.File, size int64, s *survey, last bool)
 			pk.damaged.Add(1)
 			p.log.Error("damaged record", "pack", pk.path, "offset", it.off, "bytes", it.size, "err", it.err)
 		default:
+			gap[uint32(it.off)] = true
 			pk.foot.gaps = append(pk.foot.gaps, extent{uint32(it.off), uint32(it.size)})
 			p.log.Warn("gap of bytes that were not fsynced", "pack", pk.path, "offset", it.off, "bytes", it.size, "err", it.err)
 		}
-		clean, pk.doubtful = false, true
-	}
-	gap := make(map[uint32]bool)
-	for _, g := range pk.foot.gaps {
-		gap[g.off] = true
+		pk.doubtful = true
 	}
 	for _, e := range s.entries {
 		if int64(e.off) < s.end && !gap[e.off] {
@@ -352,26 +370,22 @@ func (p *Packs) adopt(pk *pack, f hostfs.File, size int64, s *survey, last bool)
 			p.admit(pk, &e, damaged[e.off])
 		}
 	}
-	if size > s.end {
-		p.log.Info("dropped the tail of a pack", "pack", pk.path, "offset", s.end, "bytes", size-s.end, "footer", s.footer)
-		if err := f.Truncate(s.end); err != nil {
+	return len(damaged)+len(gap) == 0
+}
+
+// settleTail cuts off what follows the records of a pack, and makes those that
+// may not be durable dirty again.
+func (p *Packs) settleTail(l *loaded, s *survey) error {
+	if s.unread {
+		return errors.New("the host cannot read all of it")
+	}
+	if l.size > s.end {
+		p.log.Info("dropped the tail of a pack", "pack", l.pk.path, "offset", s.end, "bytes", l.size-s.end, "footer", s.footer)
+		if err := l.f.Truncate(s.end); err != nil {
 			return err
 		}
 	}
-	p.files.pin(pk.no, f)
-	if err := redirty(f, s.durable, s.end); err != nil {
-		p.log.Error("pack not trusted after failed write", "pack", pk.path, "durable", s.durable, "err", err)
-		pk.state = packFailed
-		p.w.failed = append(p.w.failed, pk)
-		return nil
-	}
-	if last && clean {
-		pk.state, p.w.open = packOpen, pk
-		return nil
-	}
-	pk.state = packFull
-	p.w.full = append(p.w.full, pk)
-	return nil
+	return redirty(l.f, s.durable, s.end)
 }
 
 // redirty writes the bytes in [from, to) of a file again. An fsync may have

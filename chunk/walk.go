@@ -12,6 +12,8 @@ type walker struct {
 	end    int64 // where the pack ends
 	marker marker
 
+	unread bool // the host failed to read somewhere, so records may be hidden
+
 	win    []byte // bytes of the pack from winOff on
 	winOff int64
 	buf    []byte // backs win
@@ -111,10 +113,11 @@ func (w *walker) peek(off int64, n int) ([]byte, error) {
 	w.win = nil
 	p := w.buf[:want]
 	if m, err := w.r.ReadAt(p, off); m < want {
-		// What lies behind may be what cannot be read.
 		p = p[:n]
 		if m < n {
+			// What lies behind may be what cannot be read.
 			if m, err = w.r.ReadAt(p, off); m < n {
+				w.unread = true
 				return nil, err
 			}
 		}

@@ -40,7 +40,7 @@ type writer struct {
 	closed bool // guarded by mu
 
 	// lost chunks were gone before they were durable. Guarded by mu.
-	lost map[ID]loc
+	lost map[ID]lostChunk
 }
 
 // batch is bytes of a pack from off on. Only the last one of writer.batches
@@ -398,20 +398,30 @@ func pendingBytes(batches []*batch, l loc) []byte {
 	return nil
 }
 
-// lose remembers that the only copy of a chunk is gone before it was durable.
-// The caller holds w.mu.
-func (p *Packs) lose(id ID, at loc, why error) {
-	if p.index.flag(id, at, flagDamaged) {
-		p.w.lost[id] = at
-		p.log.Error("chunk lost before it was fsynced",
-			"chunk", id, "pack", packName(at.pack), "offset", at.off, "err", why)
-	}
+// lostChunk is a chunk that is not durable and cannot be read.
+type lostChunk struct {
+	at  loc
+	err error
 }
 
-// bury counts a record that the index does not point to any more.
+// lose remembers a chunk whose only copy, which is not durable, cannot be read.
+// The caller holds w.mu.
+func (p *Packs) lose(id ID, at loc, err error) {
+	if !p.index.flag(id, at, flagDamaged) {
+		return
+	}
+	if _, known := p.w.lost[id]; !known {
+		p.log.Error("chunk lost before it was durable", "chunk", id, "err", err)
+	}
+	p.w.lost[id] = lostChunk{at, err}
+}
+
+// bury counts a record whose place the last append took in the index. The
+// caller holds w.mu.
 func (p *Packs) bury(l loc) {
 	if pk := p.pack(l.pack); pk != nil {
 		pk.dead.Add(int64(l.n))
+		pk.moved = p.w.seq
 	}
 }
 
