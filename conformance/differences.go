@@ -21,8 +21,10 @@ type Difference struct {
 // Differences is every declared difference. vfsd's default driver has none.
 var Differences = []Difference{
 	{FS: "ext4", Case: "xattr/size/value-of-*/is-kept-too", Reason: "without the ea_inode feature an inode's attributes share one 4 KiB block"},
+	{FS: "ext4", Case: "data/big/truncate-to-2^63-1/*", Reason: "ext4 with 4 KiB units ends files at 16 TiB"},
+	{FS: "tmpfs", Case: "data/fallocate/ZERO_RANGE*", Reason: "tmpfs has no FALLOC_FL_ZERO_RANGE"},
+	{FS: "tmpfs", Case: "mmap/shared/a-hole/*", Reason: "tmpfs allocates the pages that a mapping reads"},
 	{FS: "tmpfs", Case: "unlink/link/limit/*", Reason: "tmpfs has no limit of links"},
-	{FS: "tmpfs", Case: "xattr/*user*", Reason: "tmpfs has no user attributes before Linux 6.6", Before: "6.6"},
 }
 
 // declared finds the difference that covers a case.

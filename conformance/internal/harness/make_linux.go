@@ -324,3 +324,9 @@ func EOF(fd int) error {
 	}
 	return nil
 }
+
+// Must1 is Must for a call that also yields a number.
+func (t *T) Must1(n int64, err error) int64 {
+	t.Must(err)
+	return n
+}

@@ -4,6 +4,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/vfsd/vfsd/conformance/internal/harness"
 )
 
 // pathOp is a system call as far as its path goes: what the tables of several
@@ -163,5 +165,5 @@ func errName(e syscall.Errno) string {
 	if e == 0 {
 		return "works"
 	}
-	return "is-" + unix.ErrnoName(e)
+	return "is-" + harness.ErrnoName(e)
 }

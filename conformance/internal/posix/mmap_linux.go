@@ -1,0 +1,636 @@
+package posix
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/vfsd/vfsd/conformance/internal/harness"
+)
+
+func init() { declarations = append(declarations, declareMmap) }
+
+func declareMmap(s *harness.Suite) {
+	g := s.Group("mmap")
+	mapErrors(g)
+	mapShared(g)
+	mapPrivate(g)
+	mapBounds(g)
+	mapTruncate(g)
+	mapSync(g)
+	mapProcesses(g)
+	executing(g)
+}
+
+// mapped maps n bytes of a file; it is unmapped when the case ends.
+func mapped(t *T, fd, n, prot, flags int) []byte {
+	b, err := unix.Mmap(fd, 0, n, prot, flags)
+	t.Must(err)
+	t.Cleanup(func() { t.Must(unix.Munmap(b)) })
+	return b
+}
+
+const (
+	rw     = unix.PROT_READ | unix.PROT_WRITE
+	shared = unix.MAP_SHARED
+)
+
+// faults reports whether fn touched memory that is not there (SIGBUS).
+func faults(fn func()) (yes bool) {
+	// Without this the runtime ends the process.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(interface{ Addr() uintptr }); !ok {
+				panic(r)
+			}
+			yes = true
+		}
+	}()
+	fn()
+	return false
+}
+
+// sink keeps a read from being optimised away.
+var sink byte
+
+// mapErrors: what cannot be mapped.
+func mapErrors(g *Group) {
+	g = g.Sub("error")
+	for name, c := range map[string]struct {
+		open, prot, flags int
+		off               int64
+		n                 int
+		want              syscall.Errno
+	}{
+		"shared-writing-of-O_RDONLY":  {unix.O_RDONLY, rw, shared, 0, 100, unix.EACCES},
+		"shared-reading-of-O_WRONLY":  {unix.O_WRONLY, unix.PROT_READ, shared, 0, 100, unix.EACCES},
+		"private-reading-of-O_WRONLY": {unix.O_WRONLY, unix.PROT_READ, unix.MAP_PRIVATE, 0, 100, unix.EACCES},
+		"shared-writing-of-O_WRONLY":  {unix.O_WRONLY, unix.PROT_WRITE, shared, 0, 100, unix.EACCES},
+		"private-writing-of-O_RDONLY": {unix.O_RDONLY, rw, unix.MAP_PRIVATE, 0, 100, 0},
+		"shared-reading-of-O_RDONLY":  {unix.O_RDONLY, unix.PROT_READ, shared, 0, 100, 0},
+		"shared-writing-of-O_RDWR":    {unix.O_RDWR, rw, shared, 0, 100, 0},
+		"offset-not-of-a-page":        {unix.O_RDWR, rw, shared, 100, 100, unix.EINVAL},
+		"neither-shared-nor-private":  {unix.O_RDWR, rw, 0, 0, 100, unix.EINVAL},
+		"past-the-end":                {unix.O_RDWR, rw, shared, 1 << 20, 100, 0},
+		"no-access":                   {unix.O_RDONLY, unix.PROT_NONE, shared, 0, 100, 0},
+	} {
+		g.Case(name+"/"+errName(c.want), func(t *T) {
+			t.Write("f", strings.Repeat("x", 8192))
+			b, err := unix.Mmap(t.Open("f", c.open), c.off, c.n, c.prot, c.flags)
+			t.Result(err, c.want)
+			if err == nil {
+				t.OK(unix.Munmap(b))
+			}
+		})
+	}
+	g.Case("making-a-read-only-one-writable/is-EACCES", func(t *T) {
+		t.Write("f", "data")
+		b := mapped(t, t.Open("f", unix.O_RDONLY), 4096, unix.PROT_READ, shared)
+		t.Errno(unix.Mprotect(b, rw), unix.EACCES)
+	})
+	for _, k := range []Kind{harness.Dir, harness.FIFO} {
+		g.Case("of-a-"+string(k)+"/is-ENODEV", func(t *T) {
+			t.Make(k, "x")
+			_, err := unix.Mmap(t.Open("x", unix.O_RDONLY|unix.O_NONBLOCK), 0, 100, unix.PROT_READ, unix.MAP_PRIVATE)
+			t.Errno(err, unix.ENODEV)
+		})
+	}
+}
+
+// mapShared: a shared mapping and every other way to the same bytes agree at
+// every moment.
+func mapShared(g *Group) {
+	g = g.Sub("shared")
+	const n = 3 * 4096
+	start := func(t *T) (fd int, b []byte) {
+		fd = t.Open("f", unix.O_CREAT|unix.O_RDWR, 0o644)
+		put(t, fd, pattern(1, n), 0)
+		return fd, mapped(t, fd, n, rw, shared)
+	}
+	for name, open := range map[string]func(t *T, fd int) int{
+		"the-same-descriptor": func(_ *T, fd int) int { return fd },
+		"another-descriptor":  func(t *T, _ int) int { return t.Open("f", unix.O_RDWR) },
+		"another-name":        func(t *T, _ int) int { t.Link("f", "g"); return t.Open("g", unix.O_RDWR) },
+		"a-renamed-name":      func(t *T, _ int) int { t.Must(unix.Rename("f", "g")); return t.Open("g", unix.O_RDWR) },
+		"a-descriptor-without-a-name": func(t *T, _ int) int {
+			fd := t.Open("f", unix.O_RDWR)
+			t.Must(unix.Unlink("f"))
+			return fd
+		},
+	} {
+		g.Case("stores/are-read-by-"+name, func(t *T) {
+			fd, b := start(t)
+			other := open(t, fd)
+			want := pattern(1, n)
+			for _, i := range []int{0, 1, 4095, 4096, 5000, n - 1} {
+				b[i], want[i] = 'S', 'S'
+				bytesAre(t, other, want)
+			}
+		})
+		g.Case("writes-by-"+name+"/show", func(t *T) {
+			fd, b := start(t)
+			other := open(t, fd)
+			want := pattern(1, n)
+			for i, off := range []int{0, 100, 4090, 8000} {
+				p := pattern(i+2, 1000)
+				copy(want[off:], p)
+				put(t, other, p, int64(off))
+				t.Check(bytes.Equal(b, want), "%s", difference(b, want))
+			}
+		})
+	}
+	g.Case("two-mappings/show-each-other's-stores", func(t *T) {
+		fd, a := start(t)
+		b := mapped(t, fd, n, rw, shared)
+		for i := range 50 {
+			a[i*200]++
+			eq(t, "byte by the second", b[i*200], a[i*200])
+			b[i*200+1]++
+			eq(t, "byte by the first", a[i*200+1], b[i*200+1])
+		}
+	})
+	g.Case("closed-and-unlinked/lives-on", func(t *T) {
+		fd, b := start(t)
+		other := t.Open("f", unix.O_RDONLY)
+		t.Close(fd)
+		t.OK(unix.Unlink("f"))
+		b[7] = 'U'
+		got, err := harness.ReadFrom(other, 7, 1)
+		t.OK(err)
+		eq(t, "byte", string(got), "U")
+		t.OK(unix.Msync(b, unix.MS_SYNC))
+	})
+	for name, change := range map[string]func(t *T, fd int, want []byte){
+		"punching-a-hole": func(t *T, fd int, want []byte) {
+			t.Must(unix.Fallocate(fd, punchHole|keepSize, 4096, 4096))
+			clear(want[4096:8192])
+		},
+		"copy_file_range": func(t *T, fd int, want []byte) {
+			p := pattern(9, 5000)
+			src := t.Open("src", unix.O_CREAT|unix.O_RDWR, 0o644)
+			put(t, src, p, 0)
+			from, to := int64(0), int64(2000)
+			k, err := unix.CopyFileRange(src, &from, fd, &to, 5000, 0)
+			t.OK(err)
+			copy(want[2000:2000+max(k, 0)], p)
+		},
+		"sendfile": func(t *T, fd int, want []byte) {
+			t.Write("src", "sendfile's bytes")
+			_, err := unix.Sendfile(fd, t.Open("src", unix.O_RDONLY), nil, 16)
+			t.OK(err)
+			copy(want, "sendfile's bytes")
+		},
+		"truncating-and-growing": func(t *T, fd int, want []byte) {
+			t.Must(unix.Ftruncate(fd, 5000))
+			t.Must(unix.Ftruncate(fd, n))
+			clear(want[5000:])
+		},
+		"O_DIRECT": func(t *T, _ int, want []byte) {
+			fd, err := unix.Open("f", unix.O_WRONLY|unix.O_DIRECT|unix.O_CLOEXEC, 0)
+			t.Must(err)
+			p := aligned(t, 4096)
+			copy(p, pattern(8, 4096))
+			put(t, t.Adopt(fd), p, 4096)
+			copy(want[4096:], p)
+		},
+		"O_APPEND-elsewhere": func(t *T, fd int, _ []byte) {
+			put(t, t.Open("f", unix.O_WRONLY|unix.O_APPEND), []byte("more"), 0)
+			t.Must(unix.Ftruncate(fd, n))
+		},
+	} {
+		g.Case(name+"/shows", func(t *T) {
+			fd, b := start(t)
+			sink = b[0] + b[4096] + b[8192] // resident before
+			want := pattern(1, n)
+			change(t, fd, want)
+			t.Check(bytes.Equal(b, want), "%s", difference(b, want))
+			b[10], want[10] = 'Z', 'Z'
+			bytesAre(t, fd, want)
+		})
+	}
+	g.Case("at-an-offset-beyond-4-GiB/is-the-right-bytes", func(t *T) {
+		fd := t.Open("f", unix.O_CREAT|unix.O_RDWR, 0o644)
+		put(t, fd, []byte("far"), 5<<30)
+		b, err := unix.Mmap(fd, 5<<30, 3, rw, shared)
+		t.Must(err)
+		eq(t, "bytes", string(b), "far")
+		b[0] = 'F'
+		t.OK(unix.Munmap(b))
+		got, err := harness.ReadFrom(fd, 5<<30, 3)
+		t.OK(err)
+		eq(t, "bytes read", string(got), "Far")
+	})
+	g.Case("a-hole/reads-as-zero-and-can-be-filled", func(t *T) {
+		fd := t.Open("f", unix.O_CREAT|unix.O_RDWR, 0o644)
+		t.Must(unix.Ftruncate(fd, 1<<20))
+		b := mapped(t, fd, 1<<20, rw, shared)
+		t.Check(bytes.Equal(b[:65536], make([]byte, 65536)), "the hole is not zero")
+		copy(b[500_000:], "filled")
+		got, err := harness.ReadFrom(fd, 499_999, 8)
+		t.OK(err)
+		eq(t, "bytes", string(got), "\x00filled\x00")
+		at, err := unix.Seek(fd, 0, unix.SEEK_DATA)
+		t.OK(err)
+		t.Check(at <= 500_000 && at >= 400_000, "data at %d", at)
+	})
+	g.Case("read-into-a-mapping-of-the-same-file/works", func(t *T) {
+		fd, b := start(t)
+		want := pattern(1, n)
+		got, err := unix.Pread(fd, b[4096:8192], 0)
+		t.OK(err)
+		copy(want[4096:4096+max(got, 0)], want[:4096])
+		t.Check(bytes.Equal(b, want), "%s", difference(b, want))
+	})
+	g.Case("write-from-a-mapping-of-the-same-file/works", func(t *T) {
+		fd, b := start(t)
+		want := pattern(1, n)
+		got, err := unix.Pwrite(fd, b[:4096], 4096)
+		t.OK(err)
+		copy(want[4096:4096+max(got, 0)], want[:4096])
+		bytesAre(t, fd, want)
+	})
+	g.Case("by-many-threads/keeps-every-store", func(t *T) {
+		_, b := start(t)
+		clear(b)
+		t.Parallel(4, func(i int) {
+			for j := i; j < n; j += 4 {
+				b[j] = byte(i + 1)
+			}
+		})
+		for j, got := range t.Read("f") {
+			if got != byte(j%4+1) {
+				t.Check(false, "byte %d is %d", j, got)
+				return
+			}
+		}
+		t.Check(true, "")
+	})
+}
+
+// mapPrivate: copy on write.
+func mapPrivate(g *Group) {
+	g = g.Sub("private")
+	g.Case("stores/stay-in-the-mapping", func(t *T) {
+		t.Write("f", "0123456789")
+		fd := t.Open("f", unix.O_RDONLY)
+		b := mapped(t, fd, 10, rw, unix.MAP_PRIVATE)
+		m := t.Mark("f")
+		copy(b, "private")
+		eq(t, "mapping", string(b), "private789")
+		t.OK(unix.Msync(b, unix.MS_SYNC))
+		t.Content("f", "0123456789")
+		m.MovedOf("f", harness.M|harness.C, 0)
+	})
+	g.Case("a-page-stored-to/does-not-show-later-writes", func(t *T) {
+		fd := t.Open("f", unix.O_CREAT|unix.O_RDWR, 0o644)
+		put(t, fd, pattern(1, 8192), 0)
+		b := mapped(t, fd, 8192, rw, unix.MAP_PRIVATE)
+		b[0] = 'P'
+		put(t, fd, []byte("WRITTEN"), 0)
+		eq(t, "byte stored", b[0], 'P')
+		eq(t, "byte beside it", b[1], pattern(1, 2)[1])
+	})
+	g.Case("of-an-unlinked-file/keeps-its-bytes", func(t *T) {
+		t.Write("f", "0123456789")
+		b := mapped(t, t.Open("f", unix.O_RDONLY), 10, unix.PROT_READ, unix.MAP_PRIVATE)
+		t.OK(unix.Unlink("f"))
+		eq(t, "bytes", string(b), "0123456789")
+	})
+}
+
+// mapBounds: memory is there up to the end of the page that holds the end of
+// the file, and no further; the rest of that page is zero and stays out of
+// the file.
+func mapBounds(g *Group) {
+	g = g.Sub("bounds")
+	for _, size := range []int{0, 1, 4095, 4096, 4097, 8192, 10_000} {
+		g.Case(fmt.Sprintf("file-of-%d-bytes/SIGBUS-only-past-its-last-page", size), func(t *T) {
+			fd := t.Open("f", unix.O_CREAT|unix.O_RDWR, 0o644)
+			put(t, fd, pattern(1, size), 0)
+			page := t.Env.Page
+			b := mapped(t, fd, 4*page, rw, shared)
+			last := (size + page - 1) / page * page
+			for i := 0; i < 4*page; i += page / 4 {
+				eq(t, fmt.Sprintf("fault reading %d", i), faults(func() { sink = b[i] }), i >= last)
+			}
+			for i := size; i < last; i++ {
+				if b[i] != 0 {
+					t.Check(false, "byte %d past the end is %d", i, b[i])
+					break
+				}
+			}
+			for i := last; i < 4*page; i += page {
+				eq(t, fmt.Sprintf("fault storing at %d", i), faults(func() { b[i] = 1 }), true)
+			}
+			bytesAre(t, fd, pattern(1, size))
+		})
+	}
+	g.Case("stores-past-the-end/do-not-reach-the-file", func(t *T) {
+		t.Write("f", "0123456789")
+		fd := t.Open("f", unix.O_RDWR)
+		b := mapped(t, fd, t.Env.Page, rw, shared)
+		copy(b[10:], "beyond")
+		t.OK(unix.Msync(b, unix.MS_SYNC))
+		bytesAre(t, fd, []byte("0123456789"))
+		t.OK(unix.Fsync(fd))
+		t.Size("f", 10)
+	})
+	g.Case("file-grown-later/the-mapping-reaches-further", func(t *T) {
+		fd := t.Open("f", unix.O_CREAT|unix.O_RDWR, 0o644)
+		page := t.Env.Page
+		b := mapped(t, fd, 3*page, rw, shared)
+		eq(t, "fault before", faults(func() { sink = b[0] }), true)
+		t.OK(unix.Ftruncate(fd, int64(2*page)))
+		eq(t, "fault after", faults(func() { b[page] = 'g' }), false)
+		got, err := harness.ReadFrom(fd, int64(page), 1)
+		t.OK(err)
+		eq(t, "byte", string(got), "g")
+		put(t, fd, []byte("w"), int64(2*page))
+		eq(t, "byte written past", b[2*page], 'w')
+	})
+}
+
+// mapTruncate: cutting a file under its mapping.
+func mapTruncate(g *Group) {
+	g = g.Sub("truncate")
+	for _, to := range []int{0, 1, 4096, 5000, 8192} {
+		g.Case(fmt.Sprintf("to-%d/SIGBUS-only-past-the-new-last-page", to), func(t *T) {
+			fd := t.Open("f", unix.O_CREAT|unix.O_RDWR, 0o644)
+			page := t.Env.Page
+			p := pattern(1, 3*page)
+			put(t, fd, p, 0)
+			b := mapped(t, fd, 3*page, rw, shared)
+			for i := 0; i < 3*page; i += page {
+				b[i] = p[i] // dirty and resident
+			}
+			t.OK(unix.Ftruncate(fd, int64(to)))
+			last := (to + page - 1) / page * page
+			for i := 0; i < 3*page; i += page {
+				eq(t, fmt.Sprintf("fault at %d", i), faults(func() { sink = b[i] }), i >= last)
+			}
+			t.Check(bytes.Equal(b[:to], p[:to]), "%s", difference(b[:to], p[:to]))
+			if last > to {
+				t.Check(bytes.Equal(b[to:last], make([]byte, last-to)), "the rest of the page is not zero")
+			}
+			t.OK(unix.Ftruncate(fd, int64(3*page)))
+			t.Check(bytes.Equal(b[to:], make([]byte, 3*page-to)), "what was cut off came back")
+			bytesAre(t, fd, resized(p[:to], int64(3*page)))
+		})
+	}
+	g.Case("by-another-process/kills-with-SIGBUS", func(t *T) {
+		t.Write("f", strings.Repeat("x", 8192))
+		c := t.Child("map-and-touch")
+		eq(t, "child", c.Hear(), "mapped")
+		t.OK(unix.Truncate("f", 0))
+		c.Tell("touch")
+		ws := c.Wait()
+		t.Check(ws.Signaled() && ws.Signal() == unix.SIGBUS || strings.Contains(c.Stderr(), "SIGBUS"), "the child ended with %v: %s", ws, c.Stderr())
+	})
+}
+
+func init() {
+	harness.RegisterRole("map-and-touch", func(p *harness.Peer) int {
+		fd, err := unix.Open("f", unix.O_RDWR|unix.O_CLOEXEC, 0)
+		if err != nil {
+			p.SayErr(err)
+			return 1
+		}
+		b, err := unix.Mmap(fd, 0, 8192, rw, shared)
+		if err != nil {
+			p.SayErr(err)
+			return 1
+		}
+		p.Say("mapped")
+		p.Next()
+		sink = b[4096]
+		return 0
+	})
+}
+
+// mapSync: msync(2) and its relatives.
+func mapSync(g *Group) {
+	g = g.Sub("msync")
+	for name, flags := range map[string]int{"MS_SYNC": unix.MS_SYNC, "MS_ASYNC": unix.MS_ASYNC, "MS_SYNC-INVALIDATE": unix.MS_SYNC | unix.MS_INVALIDATE} {
+		g.Case(name+"/works-and-keeps-the-bytes", func(t *T) {
+			t.Write("f", strings.Repeat("x", 8192))
+			fd := t.Open("f", unix.O_RDWR)
+			b := mapped(t, fd, 8192, rw, shared)
+			copy(b[4000:], strings.Repeat("y", 200))
+			t.OK(unix.Msync(b, flags))
+			t.OK(unix.Fadvise(fd, 0, 0, unix.FADV_DONTNEED))
+			t.Content("f", strings.Repeat("x", 4000)+strings.Repeat("y", 200)+strings.Repeat("x", 3992))
+		})
+	}
+	g.Case("sync-and-async/is-EINVAL", func(t *T) {
+		t.Write("f", "x")
+		b := mapped(t, t.Open("f", unix.O_RDWR), 4096, rw, shared)
+		t.Errno(unix.Msync(b, unix.MS_SYNC|unix.MS_ASYNC), unix.EINVAL)
+		t.Errno(unix.Msync(b[1:], unix.MS_SYNC), unix.EINVAL)
+	})
+	g.Case("MADV_DONTNEED/keeps-what-was-stored", func(t *T) {
+		t.Write("f", strings.Repeat("x", 8192))
+		b := mapped(t, t.Open("f", unix.O_RDWR), 8192, rw, shared)
+		b[5000] = 'k'
+		t.OK(unix.Madvise(b, unix.MADV_DONTNEED))
+		eq(t, "byte", b[5000], 'k')
+	})
+	g.Case("MADV_REMOVE/punches-a-hole", func(t *T) {
+		t.Write("f", strings.Repeat("x", 3*4096))
+		fd := t.Open("f", unix.O_RDWR)
+		b := mapped(t, fd, 3*4096, rw, shared)
+		t.OK(unix.Madvise(b[4096:8192], unix.MADV_REMOVE))
+		eq(t, "byte", b[5000], 0)
+		bytesAre(t, fd, []byte(strings.Repeat("x", 4096)+strings.Repeat("\x00", 4096)+strings.Repeat("x", 4096)))
+	})
+	g.Case("MAP_POPULATE/has-the-bytes", func(t *T) {
+		t.Write("f", string(pattern(1, 100_000)))
+		b := mapped(t, t.Open("f", unix.O_RDONLY), 100_000, unix.PROT_READ, shared|unix.MAP_POPULATE)
+		t.Check(bytes.Equal(b, pattern(1, 100_000)), "%s", difference(b, pattern(1, 100_000)))
+	})
+	g.Case("mremap/reaches-further", func(t *T) {
+		fd := t.Open("f", unix.O_CREAT|unix.O_RDWR, 0o644)
+		put(t, fd, pattern(1, 4*4096), 0)
+		b, err := unix.Mmap(fd, 0, 4096, rw, shared)
+		t.Must(err)
+		b, err = unix.Mremap(b, 4*4096, unix.MREMAP_MAYMOVE)
+		t.Must(err)
+		t.Check(bytes.Equal(b, pattern(1, 4*4096)), "%s", difference(b, pattern(1, 4*4096)))
+		b[3*4096] = 'r'
+		t.OK(unix.Munmap(b))
+		got, err := harness.ReadFrom(fd, 3*4096, 1)
+		t.OK(err)
+		eq(t, "byte", string(got), "r")
+	})
+}
+
+// mapProcesses: two processes share memory through a file, as SQLite's WAL
+// index does.
+func mapProcesses(g *Group) {
+	g = g.Sub("processes")
+	g.Case("stores/show-in-the-other", func(t *T) {
+		t.Write("f", strings.Repeat("\x00", 4096))
+		b := mapped(t, t.Open("f", unix.O_RDWR), 4096, rw, shared)
+		c := t.Child("map")
+		for i := range 20 {
+			b[i*100] = byte(i + 1)
+			c.Expect(fmt.Sprint(i+1), "get %d", i*100)
+			c.Expect("ok", "set %d %d", i*100+1, i+50)
+			eq(t, "byte", b[i*100+1], byte(i+50))
+		}
+		got := t.Read("f")
+		t.Check(bytes.Equal(got, b), "%s", difference(got, b))
+	})
+	g.Case("stores-of-a-killed-process/are-kept", func(t *T) {
+		t.Write("f", strings.Repeat("\x00", 4096))
+		c := t.Child("map")
+		c.Expect("ok", "set 77 99")
+		c.Kill()
+		eq(t, "byte", t.Read("f")[77], 99)
+	})
+	g.Case("file-grown-by-one/is-mapped-by-the-other", func(t *T) {
+		t.Write("f", strings.Repeat("\x00", 4096))
+		c := t.Child("map")
+		fd := t.Open("f", unix.O_RDWR)
+		t.OK(unix.Ftruncate(fd, 32768))
+		b := mapped(t, fd, 32768, rw, shared)
+		b[20_000] = 7
+		c.Expect("7", "get 20000")
+		c.Expect("ok", "set 20001 8")
+		eq(t, "byte", b[20_001], 8)
+	})
+}
+
+func init() {
+	harness.RegisterRole("map", func(p *harness.Peer) int {
+		fd, err := unix.Open("f", unix.O_RDWR|unix.O_CLOEXEC, 0)
+		if err != nil {
+			p.SayErr(err)
+			return 1
+		}
+		b, err := unix.Mmap(fd, 0, 65536, rw, shared)
+		if err != nil {
+			p.SayErr(err)
+			return 1
+		}
+		for {
+			w, ok := p.Next()
+			switch {
+			case !ok:
+				return 0
+			case w[0] == "get":
+				p.Say("%d", b[p.Int(w[1])])
+			case w[0] == "set":
+				b[p.Int(w[1])] = byte(p.Int(w[2]))
+				p.Say("ok")
+			}
+		}
+	})
+}
+
+// executing: programs run from the file system.
+func executing(g *Group) {
+	g = g.Sub("exec")
+	runs := func(t *T, name string, want int) {
+		code, err := t.ExitCode(t.Path(name))
+		if t.OK(err, "run %s", name) {
+			eq(t, "exit code", code, want)
+		}
+	}
+	g.Case("program/runs", func(t *T) {
+		t.NeedMount(unix.MS_NOEXEC, "noexec")
+		makeProgram(t, "prog", exits42, 0o755)
+		runs(t, "prog", 42)
+	})
+	g.Case("after-rename-link-and-chmod/runs", func(t *T) {
+		t.NeedMount(unix.MS_NOEXEC, "noexec")
+		makeProgram(t, "prog", exits42, 0o755)
+		runs(t, "prog", 42)
+		t.OK(unix.Rename("prog", "moved"))
+		runs(t, "moved", 42)
+		t.Link("moved", "second")
+		runs(t, "second", 42)
+		t.Symlink("second", "link")
+		runs(t, "link", 42)
+		t.OK(unix.Chmod("second", 0o644))
+		_, err := t.ExitCode(t.Path("moved"))
+		t.Errno(err, unix.EACCES)
+		t.OK(unix.Chmod("second", 0o100))
+		runs(t, "moved", 42)
+	})
+	g.Case("replaced-by-rename/runs-the-new-one", func(t *T) {
+		t.NeedMount(unix.MS_NOEXEC, "noexec")
+		makeProgram(t, "prog", exits42, 0o755)
+		runs(t, "prog", 42)
+		makeProgram(t, "new", exitsID, 0o755)
+		t.OK(unix.Rename("new", "prog"))
+		runs(t, "prog", unix.Geteuid()&0xff)
+	})
+	g.Case("replaced-while-running/goes-on", func(t *T) {
+		t.NeedMount(unix.MS_NOEXEC, "noexec")
+		makeProgram(t, "prog", waits, 0o755)
+		c := t.Command("", t.Path("prog"))
+		makeProgram(t, "new", exits42, 0o755)
+		t.OK(unix.Rename("new", "prog"))
+		runs(t, "prog", 42)
+		t.OK(unix.Kill(c.Pid(), 0), "the old one is alive")
+		exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", c.Pid()))
+		t.OK(err)
+		t.Check(strings.HasSuffix(exe, "prog (deleted)"), "the old one runs %q", exe)
+	})
+	g.Case("script/runs-its-interpreter", func(t *T) {
+		t.NeedMount(unix.MS_NOEXEC, "noexec")
+		makeProgram(t, "interpreter", exits42, 0o755)
+		t.NoFork(func() { t.Write("script", "#!"+t.Path("interpreter")+"\nanything\n") })
+		t.Chmod("script", 0o755)
+		runs(t, "script", 42)
+	})
+	for name, c := range map[string]struct {
+		content string
+		mode    uint32
+		want    syscall.Errno
+	}{
+		"not-executable":      {"\x7fELF", 0o644, unix.EACCES},
+		"empty":               {"", 0o755, unix.ENOEXEC},
+		"nonsense":            {"nonsense\x00\xff", 0o755, unix.ENOEXEC},
+		"missing-interpreter": {"#!/nowhere/at/all\n", 0o755, unix.ENOENT},
+	} {
+		g.Case(name+"/"+errName(c.want), func(t *T) {
+			t.NeedMount(unix.MS_NOEXEC, "noexec")
+			t.NoFork(func() { t.Write("prog", c.content) })
+			t.Chmod("prog", c.mode)
+			_, err := t.ExitCode(t.Path("prog"))
+			t.Errno(err, c.want)
+		})
+	}
+	for _, k := range []Kind{harness.Dir, harness.FIFO, harness.Socket} {
+		g.Case("of-a-"+string(k)+"/is-EACCES", func(t *T) {
+			t.MakeMode(k, "x", 0o777)
+			_, err := t.ExitCode(t.Path("x"))
+			t.Errno(err, unix.EACCES)
+		})
+	}
+	for _, c := range classes {
+		g.Case("permission/"+c.name, func(t *T) {
+			t.NeedRoot()
+			t.NeedMount(unix.MS_NOEXEC, "noexec")
+			makeProgram(t, "prog", exits42, 0o755)
+			t.Chown("prog", alice.UID, bob.GID)
+			for _, bits := range []uint32{0, 1, 4, 5, 7} {
+				t.Chmod("prog", modeWith(c, bits))
+				var code int
+				var err error
+				t.As(c.cred, func() { code, err = t.ExitCode("./prog") })
+				t.Result(err, need(bits, 1), "mode %04o", modeWith(c, bits))
+				if err == nil {
+					eq(t, "exit code", code, 42)
+				}
+			}
+		})
+	}
+}
