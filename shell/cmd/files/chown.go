@@ -312,7 +312,7 @@ func (o *ownerSetter) report(e *entry, changed bool) {
 
 func followOf(id int) follow {
 	switch id {
-	case 'H':
+	case 'H', 'D':
 		return followCommand
 	case 'L':
 		return followAll

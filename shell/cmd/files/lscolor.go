@@ -40,6 +40,12 @@ func newPalette(env command.Environ) *lsPalette {
 	p := &lsPalette{kinds: map[string]string{"lc": "\x1b[", "rc": "m", "rs": "0", "di": "01;34", "ln": "01;36", "pi": "33",
 		"so": "01;35", "bd": "01;33", "cd": "01;33", "ex": "01;32", "do": "01;35", "su": "37;41", "sg": "30;43",
 		"st": "37;44", "ow": "34;42", "tw": "30;42"}}
+	p.read(spec)
+	return p
+}
+
+// read takes the entries of LS_COLORS.
+func (p *lsPalette) read(spec string) {
 	for _, item := range strings.Split(spec, ":") {
 		key, value, ok := strings.Cut(item, "=")
 		if !ok {
@@ -52,7 +58,6 @@ func newPalette(env command.Environ) *lsPalette {
 			p.kinds[key] = value
 		}
 	}
-	return p
 }
 
 // looksBehind reports whether colors depend on what symlinks lead to: ls then
