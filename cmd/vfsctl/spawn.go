@@ -18,25 +18,26 @@ import (
 
 // connectDaemon returns a session with the daemon, which is started when none
 // runs.
-func connectDaemon(ctx context.Context, o *options) (*session, error) {
+func connectDaemon(ctx context.Context, o *options) (_ *session, started bool, err error) {
 	deadline := time.Now().Add(inUsePatience)
 	for {
-		err := control.Probe(ctx, o.data)
+		err = control.Probe(ctx, o.data)
 		if control.KindOf(err) == control.KindNoDaemon {
 			err = startDaemon(ctx, o.data)
+			started = err == nil
 		}
 		if err == nil {
 			c := control.Dial(o.data)
-			return &session{c, func() error { c.Close(); return nil }}, nil
+			return &session{c, func() error { c.Close(); return nil }}, started, nil
 		}
 		// Somebody else has just started one, or works on the directory.
 		if control.KindOf(err) != control.KindInUse || time.Now().After(deadline) {
-			return nil, err
+			return nil, false, err
 		}
 		select {
 		case <-time.After(inUsePause):
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, false, ctx.Err()
 		}
 	}
 }

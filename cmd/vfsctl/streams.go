@@ -74,3 +74,5 @@ func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05")
 // short is as much of a digest as people need; six digits are the least that
 // names a commit.
 func short(id string) string { return id[:min(len(id), 12)] }
+
+func pad(text string, width int) string { return fmt.Sprintf("%-*s", width, text) }

@@ -71,11 +71,16 @@ func runUp(ctx context.Context, u upOptions, s streams) (err error) {
 			_ = os.Remove(point) // as it was before; an error changes nothing
 		}
 	}()
-	c, err := connectDaemon(ctx, u.options)
+	c, started, err := connectDaemon(ctx, u.options)
 	if err != nil {
 		return err
 	}
 	defer c.close(&err)
+	if started {
+		if err := printNotes(ctx, c, s); err != nil {
+			return err
+		}
+	}
 	res, err := control.MountCall.Do(ctx, c.Client, control.MountRequest{
 		Workspace: u.workspace, MountPoint: point, Driver: u.driver, AllowOther: u.allowOther, ReadOnly: u.readOnly,
 		Create: true, UID: uint32(os.Getuid()), GID: uint32(os.Getgid()),
@@ -87,6 +92,19 @@ func runUp(ctx context.Context, u upOptions, s streams) (err error) {
 		return s.printJSON(res)
 	}
 	printUp(s, u, res)
+	return nil
+}
+
+// printNotes says what a daemon met when it started: mounts that one which
+// died had left, and what became of them.
+func printNotes(ctx context.Context, c *session, s streams) error {
+	st, err := control.StatusCall.Do(ctx, c.Client, control.StatusRequest{})
+	if err != nil {
+		return err
+	}
+	for _, n := range st.Notes {
+		fmt.Fprintf(s.Err, "note: %s\n", n)
+	}
 	return nil
 }
 

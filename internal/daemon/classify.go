@@ -55,10 +55,21 @@ func Classify(err error) *control.Error {
 	}
 	for _, k := range kinds {
 		if errors.Is(err, k.err) {
-			return control.Wrap(k.kind, err)
+			return control.Wrap(k.kind, wayOut(k.kind, err))
 		}
 	}
 	return control.Wrap(control.KindInternal, err)
+}
+
+// wayOut adds what can be done about an error where its words do not say.
+func wayOut(kind control.Kind, err error) error {
+	switch kind {
+	case control.KindCorrupt:
+		return fmt.Errorf("%w; vfsctl doctor and vfsctl scrub tell what can still be read", err)
+	case control.KindNoSpace:
+		return fmt.Errorf("%w; vfsctl gc may free some, vfsctl quota shows bounds", err)
+	}
+	return err
 }
 
 // userName names a user for people.

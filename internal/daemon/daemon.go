@@ -16,7 +16,6 @@ import (
 
 	"github.com/vfsd/vfsd/internal/control"
 	"github.com/vfsd/vfsd/internal/hostfs"
-	"github.com/vfsd/vfsd/vfs"
 	"github.com/vfsd/vfsd/workspace"
 )
 
@@ -150,11 +149,9 @@ func dirAdvice(dir string, err error) error {
 	case errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%w; make it writable, or choose another with --data", err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return fmt.Errorf("%w; make room on that disk, or choose another with --data", err)
+		return control.Errorf(control.KindNoSpace, "%w; make room on that disk, or choose another with --data", err)
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("%w; run as its owner, or choose another with --data", err)
-	case errors.Is(err, vfs.ErrCorrupt):
-		return fmt.Errorf("%w; vfsctl doctor tells what can still be read", err)
 	}
 	return err
 }

@@ -44,6 +44,11 @@ func Run(ctx context.Context, o RunOptions) error {
 	srv.BaseContext = func(net.Listener) context.Context { return calls }
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(l) }()
+	tended := make(chan struct{})
+	go func() {
+		defer close(tended)
+		d.tend(calls)
+	}()
 	o.Log.Info("ready", "pid", os.Getpid(), "version", Version, "data", d.dir)
 	o.Ready(nil)
 
@@ -55,7 +60,9 @@ func Run(ctx context.Context, o RunOptions) error {
 	case err = <-served:
 		err = fmt.Errorf("serve %s: %w", filepath.Join(d.dir, control.SocketName), err)
 	}
-	err = errors.Join(err, d.shutdown(srv, cancelCalls, o))
+	cancelCalls()
+	<-tended
+	err = errors.Join(err, d.shutdown(srv, o))
 	if err == nil {
 		o.Log.Info("stopped")
 	}
@@ -82,13 +89,13 @@ func begin(ctx context.Context, o RunOptions) (*Daemon, net.Listener, error) {
 // callPatience bounds how long calls under way may take to notice the end.
 const callPatience = 5 * time.Second
 
-// shutdown ends the calls, then the mounts, then the data directory. The
-// socket's name goes while the lock is held still.
-func (d *Daemon) shutdown(srv *http.Server, cancelCalls func(), o RunOptions) error {
+// shutdown waits for the calls, whose context has ended, then ends the mounts
+// and closes the data directory. The socket's name goes while the lock is held
+// still.
+func (d *Daemon) shutdown(srv *http.Server, o RunOptions) error {
 	patience, cancel := context.WithTimeout(context.Background(), callPatience)
 	defer cancel()
 	err := control.RemoveSocket(d.dir)
-	cancelCalls()
 	if serr := srv.Shutdown(patience); serr != nil {
 		o.Log.Warn("calls under way were cut off", "err", serr)
 		err = errors.Join(err, srv.Close())
