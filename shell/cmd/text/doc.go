@@ -11,4 +11,5 @@ package text
 import (
 	// The commands that are packages.
 	_ "github.com/vfsd/vfsd/shell/cmd/text/grep"
+	_ "github.com/vfsd/vfsd/shell/cmd/text/sed"
 )
