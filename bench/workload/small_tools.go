@@ -1,0 +1,90 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+)
+
+// The loops are such as people and agents type; where one starts a program a
+// file, most of the time is the kernel's fork and exec.
+const (
+	createLoop = `i=0; while [ $i -lt $1 ]; do echo "line $i" > file$i.txt; i=$((i+1)); done`
+	statLoop   = `for f in file*; do stat -c %s "$f" > /dev/null; done`
+	rmLoop     = `for f in file*; do rm "$f"; done`
+	mkdirLoop  = `n=$1; i=0
+while [ $i -lt $n ]; do j=0
+	while [ $j -lt $n ]; do k=0
+		while [ $k -lt $n ]; do mkdir -p $i/$j/$k; k=$((k+1)); done
+		j=$((j+1)); done
+	i=$((i+1)); done`
+)
+
+func smallTools() []Workload {
+	const group = "Small files, tools"
+	return []Workload{
+		{
+			Name: "create-shell", Title: "create small files, shell loop", Group: group, Client: Tools, Limit: 1.2,
+			Run: createByShell,
+			Check: func(_ context.Context, e *Env) error {
+				return countEntries(e.Work, e.Sizes.Small)
+			},
+		},
+		{
+			Name: "stat-shell", Title: "stat small files, shell loop", Group: group, Client: Tools, Limit: 1.0,
+			Needs: []string{"stat"}, Setup: createByShell,
+			Run: func(ctx context.Context, e *Env) error { return e.script(ctx, e.Work, statLoop) },
+		},
+		{
+			Name: "rm-shell", Title: "rm small files, shell loop", Group: group, Client: Tools, Limit: 1.1,
+			Needs: []string{"rm"}, Setup: createByShell,
+			Run:   func(ctx context.Context, e *Env) error { return e.script(ctx, e.Work, rmLoop) },
+			Check: func(_ context.Context, e *Env) error { return countEntries(e.Work, 0) },
+		},
+		{
+			Name: "rm-rf", Title: "rm -rf of a directory of small files", Group: group, Client: Tools,
+			Needs: []string{"rm"}, Setup: createByShell,
+			Run: func(ctx context.Context, e *Env) error {
+				_, err := e.run(ctx, Command{Dir: "/", Args: []string{"rm", "-rf", e.Work}})
+				return err
+			},
+			Check: func(_ context.Context, e *Env) error {
+				if _, err := os.Lstat(e.Work); !os.IsNotExist(err) {
+					return fmt.Errorf("%s is still there: %v", e.Work, err)
+				}
+				return nil
+			},
+		},
+		{
+			Name: "mkdir-tree", Title: "mkdir a tree of three levels, shell loop", Group: group, Client: Tools, Limit: 1.05,
+			Needs: []string{"mkdir"}, Run: mkdirTree,
+			Check: func(_ context.Context, e *Env) error {
+				last := strconv.Itoa(e.Sizes.Fanout - 1)
+				return countEntries(e.work(last, last), e.Sizes.Fanout)
+			},
+		},
+		{
+			Name: "find-tree", Title: "find in a tree of three levels", Group: group, Client: Tools, Limit: 1.0,
+			Needs: []string{"find"}, Setup: mkdirTree,
+			Run: func(ctx context.Context, e *Env) error { return find(ctx, e, e.Work, "-type", "d") },
+		},
+	}
+}
+
+func createByShell(ctx context.Context, e *Env) error {
+	return e.script(ctx, e.Work, createLoop, strconv.Itoa(e.Sizes.Small))
+}
+
+func mkdirTree(ctx context.Context, e *Env) error {
+	return e.script(ctx, e.Work, mkdirLoop, strconv.Itoa(e.Sizes.Fanout))
+}
+
+// find runs find with a predicate that must match something.
+func find(ctx context.Context, e *Env, dir string, predicate ...string) error {
+	out, err := e.run(ctx, Command{Dir: dir, Args: append([]string{"find", "."}, predicate...)})
+	if err == nil && len(out) == 0 {
+		return fmt.Errorf("find %v found nothing", predicate)
+	}
+	return err
+}
