@@ -46,6 +46,10 @@ type Options struct {
 	// FS names the file system for Differences; empty is what statfs says
 	// ("ext4", "tmpfs", "fuse").
 	FS string
+	// PowerCut makes the file system under test lose whatever is not durable,
+	// as a power cut would, and come back with Dir in the same place. With nil
+	// the cases that need it are skipped.
+	PowerCut func() error
 	// Workers is how many cases run at a time; 0 is eight, for they wait more
 	// than they compute.
 	Workers int
@@ -148,7 +152,7 @@ func prepare(o Options) (cfg *harness.Config, done func() error, err error) {
 	done = func() error { return os.RemoveAll(dir) }
 	// Everybody passes through, whatever the umask.
 	if err = os.Chmod(dir, 0o755); err == nil {
-		cfg = &harness.Config{Dir: dir, Workers: o.Workers, Timeout: o.Timeout, Short: o.Short}
+		cfg = &harness.Config{Dir: dir, Workers: o.Workers, Timeout: o.Timeout, Short: o.Short, PowerCut: o.PowerCut}
 		if o.Second != "" {
 			cfg.Second = filepath.Join(o.Second, filepath.Base(dir))
 		}

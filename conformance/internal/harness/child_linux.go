@@ -33,19 +33,31 @@ func (t *T) Child(role string, args ...string) *Child {
 // Command starts a program in the thread's directory, with its credentials
 // and with one more environment variable.
 func (t *T) Command(env, program string, args ...string) *Child {
-	c := &Child{t: t, cmd: exec.Command(program, args...)}
-	c.cmd.Env = append(os.Environ(), env)
+	cmd := exec.Command(program, args...)
 	// With the thread, whatever becomes of this process.
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	in, err := c.cmd.StdinPipe()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	c, err := t.start(cmd, env)
 	t.Must(err)
-	out, err := c.cmd.StdoutPipe()
-	t.Must(err)
-	c.cmd.Stderr = &c.stderr
-	c.in, c.out = in, bufio.NewReader(out)
-	t.Must(c.cmd.Start())
-	t.Cleanup(func() { c.Kill() })
 	return c
+}
+
+// Spawn starts a prepared command in a role.
+func (t *T) Spawn(cmd *exec.Cmd, role string) (*Child, error) { return t.start(cmd, roleEnv+"="+role) }
+
+func (t *T) start(cmd *exec.Cmd, env string) (*Child, error) {
+	c := &Child{t: t, cmd: cmd}
+	cmd.Env = append(os.Environ(), env)
+	in, err := cmd.StdinPipe()
+	t.Must(err)
+	out, err := cmd.StdoutPipe()
+	t.Must(err)
+	cmd.Stderr = &c.stderr
+	c.in, c.out = in, bufio.NewReader(out)
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	t.Cleanup(func() { c.Kill() })
+	return c, nil
 }
 
 // Pid returns the child's process id.

@@ -16,6 +16,9 @@ import (
 type Config struct {
 	Dir    string // absolute; each case gets a fresh directory below it
 	Second string // the same files by another mount, or empty
+	// PowerCut makes the file system lose what is not durable and come back in
+	// the same place; nil when that cannot be had.
+	PowerCut func() error
 	// Workers is how many cases run at a time.
 	Workers int
 	// Timeout is when a case counts as hanging: it fails, and its thread is

@@ -100,3 +100,29 @@ func (t *T) Bind(from, to string, flags uintptr) {
 		t.Must(unix.Mount("", to, "", unix.MS_BIND|unix.MS_REMOUNT|keep|flags, ""))
 	}
 }
+
+// PowerCut cuts the power of the file system and comes back to the case's
+// directory when it is up again. Every descriptor of the case is closed first.
+// Only cases that run alone may do this.
+func (t *T) PowerCut() {
+	t.closeAll()
+	// A working directory would keep the file system busy.
+	t.Must(unix.Chdir("/"))
+	if err := t.cfg.PowerCut(); err != nil {
+		t.Fatalf("power cut: %v", err)
+	}
+	if err := unix.Chdir(t.dir); err != nil {
+		t.Fatalf("the case's directory is lost, though it was synced: %v", err)
+	}
+}
+
+// NeedPowerCut skips the case where the power cannot be cut; where it can, it
+// makes everything up to now durable.
+func (t *T) NeedPowerCut() {
+	if t.cfg.PowerCut == nil {
+		t.Skip("nobody can cut the power of this file system")
+	}
+	fd := t.Open(".", unix.O_RDONLY)
+	t.Must(unix.Syncfs(fd))
+	t.Close(fd)
+}
