@@ -83,7 +83,7 @@ func (l *loop) read() {
 		req, err := l.conn.ReadRequest()
 		idle := l.idle.Add(-1)
 		switch {
-		case err == io.EOF:
+		case err == io.EOF, errors.Is(err, syscall.ECONNABORTED):
 			return
 		case errors.Is(err, syscall.EINTR), errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.EAGAIN):
 			continue // a signal of the runtime, or a request that was withdrawn

@@ -5,12 +5,17 @@
 // the FS's, which are the same. Import it for its effect:
 //
 //	import _ "github.com/vfsd/vfsd/mount/gofuse"
+//
+// Requests are read by a loop of its own (loop.go) and handed to the library's
+// ProtocolServer, which decodes and encodes. That type is marked experimental
+// by the library, whose version is pinned; its Server, which is not, takes half
+// as long again for a request.
 package gofuse
 
 import (
-	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"syscall"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"github.com/vfsd/vfsd/mount"
@@ -44,26 +49,20 @@ const wanted = fuse.CAP_ATOMIC_O_TRUNC | fuse.CAP_DONT_MASK | fuse.CAP_HANDLE_KI
 	fuse.CAP_SETXATTR_EXT | fuse.CAP_ASYNC_DIO
 
 func (driver) Serve(c mount.Conn, s *mount.Server, ready func()) error {
+	defer syscall.Close(c.FD)
 	raw := &rawFS{RawFileSystem: fuse.NewDefaultRawFileSystem(), s: s}
-	// The library takes a connection that is attached already by this name.
-	server, err := fuse.NewServer(raw, fmt.Sprintf("/dev/fd/%d", c.FD), &fuse.MountOptions{
+	ps := fuse.NewProtocolServer(raw, &fuse.MountOptions{
 		Name:                     "vfsd",
 		MaxWrite:                 c.MaxRequest,
 		MaxBackground:            maxBackground,
 		EnableSymlinkCaching:     true,
 		ExplicitDataCacheControl: true,
-		DisableSplice:            true, // data is in memory, not in a file
 		ExtraCapabilities:        wanted,
 		Debug:                    c.Debug,
 		Logger:                   slog.NewLogLogger(c.Log.Handler(), logLevel(c.Debug)),
 		PanicHandler:             func(r any) fuse.Status { return fuse.Status(s.Recovered(r, debug.Stack())) },
 	})
-	if err != nil {
-		return fmt.Errorf("go-fuse: %w", err)
-	}
-	ready()
-	server.Serve()
-	return nil
+	return newLoop(c, ps).run(ready)
 }
 
 func logLevel(debug bool) slog.Level {
