@@ -16,7 +16,7 @@ func (p *Parser) dollarStarts(ctx wordContext) bool {
 	case '(', '{', '[', '@', '*', '#', '?', '-', '$', '!':
 		return true
 	case '\'':
-		return !ctx.quotedText()
+		return !ctx.quotedText() || ctx == inBraceQ && !p.heredoc
 	case '"':
 		return ctx != inDouble && ctx != inHeredoc
 	default:

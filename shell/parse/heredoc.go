@@ -132,7 +132,7 @@ func (p *Parser) heredocBody(h *heredoc, body string, line int) *syntax.Word {
 		return w
 	}
 	sub := New(body, line, p.opt)
-	sub.depth, sub.extglob = p.depth, p.extglob
+	sub.depth, sub.extglob, sub.heredoc = p.depth, p.extglob, true
 	w.Parts = sub.scan(inHeredoc).parts
 	return w
 }

@@ -43,6 +43,7 @@ type Parser struct {
 	// checkNext asks that the next word be looked up as an alias though it is
 	// no command: the alias before it ended in a blank.
 	checkNext bool
+	heredoc   bool // src is the body of a here-document
 	// assignOK says that a word may be an assignment though a command does not
 	// start here; rawArrays that name=(...) is text of a word (eval, let, alias).
 	assignOK  bool
@@ -64,6 +65,52 @@ type aliasText struct {
 // New returns a parser of src, whose first line has number line.
 func New(src string, line int, opt Options) *Parser {
 	return &Parser{opt: opt, src: src, line: line, last: tNewline}
+}
+
+// Word parses the whole of src as one word in which blanks and operators are
+// text and quotes quote: a subscript, or the pieces of a nameref.
+func Word(src string) *syntax.Word {
+	p := New(src, 1, Options{})
+	w := &syntax.Word{}
+	defer func() {
+		if e, ok := recover().(*Error); ok && e != nil {
+			w.Parts = []syntax.WordPart{&syntax.SglQuoted{Value: src}}
+		}
+	}()
+	for p.off < len(p.src) {
+		s := p.scan(inSubscript)
+		w.Parts = append(w.Parts, s.parts...)
+		if p.off < len(p.src) { // a "]" that closes nothing
+			w.Parts = append(w.Parts, &syntax.Lit{Value: p.src[p.off : p.off+1]})
+			p.off++
+		}
+	}
+	return w
+}
+
+// Array parses the text of an array's value, "(a b)". What is no such text
+// yields an empty array.
+func Array(src string) (arr *syntax.ArrayExpr) {
+	p := New(src, 1, Options{})
+	defer func() {
+		if e, ok := recover().(*Error); ok && e != nil {
+			arr = &syntax.ArrayExpr{}
+		}
+	}()
+	return p.array()
+}
+
+// Prompt parses src as text in double quotes, as PS4 and its kin are expanded.
+func Prompt(src string) *syntax.Word {
+	p := New(src, 1, Options{})
+	w := &syntax.Word{}
+	defer func() {
+		if e, ok := recover().(*Error); ok && e != nil {
+			w.Parts = []syntax.WordPart{&syntax.SglQuoted{Value: src}}
+		}
+	}()
+	w.Parts = p.scan(inHeredoc).parts
+	return w
 }
 
 // Line returns the number of the line that is being read.

@@ -1,0 +1,523 @@
+package shell
+
+import (
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/vfsd/vfsd/shell/command"
+	"github.com/vfsd/vfsd/vfs"
+)
+
+// builtinCd changes the working directory.
+func builtinCd(s *state, b *builtin, args []string) int {
+	opts := newOptions(s, b, args, "eLP@")
+	physical := s.opts.on(optPhysical)
+	for opts.next() {
+		switch opts.opt {
+		case 'L':
+			physical = false
+		case 'P':
+			physical = true
+		}
+	}
+	if opts.failed {
+		return 2
+	}
+	rest := opts.rest()
+	if len(rest) > 1 {
+		s.builtinError(b, "too many arguments")
+		return 1
+	}
+	dir, show := "", false
+	switch {
+	case len(rest) == 0:
+		home, ok := s.value("HOME")
+		if !ok {
+			s.builtinError(b, "HOME not set")
+			return 1
+		}
+		dir = home
+	case rest[0] == "-":
+		old, ok := s.value("OLDPWD")
+		if !ok {
+			s.builtinError(b, "OLDPWD not set")
+			return 1
+		}
+		dir, show = old, true
+	default:
+		dir = rest[0]
+	}
+	if dir == "" {
+		return 0
+	}
+	if path, ok := s.cdPath(dir); ok {
+		if s.chdir(path, physical) == nil {
+			return s.print(b, s.dir+"\n")
+		}
+	}
+	err := s.chdir(dir, physical)
+	if err != nil && s.opts.shopts(shoptCdableVars) && validName(dir) {
+		if v, ok := s.value(dir); ok {
+			if s.chdir(v, physical) == nil {
+				return s.print(b, s.dir+"\n")
+			}
+		}
+	}
+	if err != nil {
+		s.builtinError(b, "%s: %s", dir, command.Strerror(err))
+		return 1
+	}
+	if show {
+		return s.print(b, s.dir+"\n")
+	}
+	return 0
+}
+
+// cdPath looks for a relative directory in CDPATH.
+func (s *state) cdPath(dir string) (string, bool) {
+	list := s.get("CDPATH")
+	if list == "" || dir[0] == '/' || dir == "." || dir == ".." || strings.HasPrefix(dir, "./") || strings.HasPrefix(dir, "../") {
+		return "", false
+	}
+	for _, d := range strings.Split(list, ":") {
+		if d == "" || d == "." {
+			if a, err := s.walker().Stat(dir); err == nil && a.IsDir() {
+				return "", false
+			}
+			continue
+		}
+		path := strings.TrimRight(d, "/") + "/" + dir
+		if a, err := s.walker().Stat(path); err == nil && a.IsDir() {
+			return path, true
+		}
+	}
+	return "", false
+}
+
+// chdir changes the working directory. The logical one is what PWD and the path
+// make, dots resolved as text, if that leads anywhere.
+func (s *state) chdir(dir string, physical bool) error {
+	logical := cleanPath(s.absolute(dir))
+	a, err := s.walker().Stat(logical)
+	if physical || err != nil {
+		a, err = s.walker().Stat(dir)
+	}
+	if err != nil {
+		return err
+	}
+	if !a.IsDir() || a.Ino == virtualIno {
+		return syscall.ENOTDIR
+	}
+	if err := s.walker().FS.Access(&s.walker().Op, a.Ino, vfs.MayExec); err != nil {
+		return err
+	}
+	if physical {
+		if logical, err = s.walker().Path(a.Ino); err != nil {
+			return err
+		}
+	}
+	s.enter(logical, a.Ino)
+	s.setPWD()
+	return nil
+}
+
+// enter makes a directory the working directory.
+func (s *state) enter(dir string, ino vfs.Ino) {
+	s.dir, s.ino, s.walk = dir, ino, nil
+}
+
+// setPWD sets PWD and OLDPWD to where the shell is and was.
+func (s *state) setPWD() {
+	old, had := s.value("PWD")
+	if had {
+		s.assignTo("OLDPWD", old, false)
+		s.change("OLDPWD").attr |= attrExport
+	}
+	s.assignTo("PWD", s.dir, false)
+	s.change("PWD").attr |= attrExport
+}
+
+// absolute puts the working directory before a relative path.
+func (s *state) absolute(path string) string {
+	if strings.HasPrefix(path, "/") {
+		return path
+	}
+	if s.dir == "/" {
+		return "/" + path
+	}
+	return s.dir + "/" + path
+}
+
+// cleanPath resolves the dots of an absolute path as text.
+func cleanPath(path string) string {
+	var out []string
+	for _, n := range strings.Split(path, "/") {
+		switch n {
+		case "", ".":
+		case "..":
+			if len(out) > 0 {
+				out = out[:len(out)-1]
+			}
+		default:
+			out = append(out, n)
+		}
+	}
+	return "/" + strings.Join(out, "/")
+}
+
+// builtinPwd prints the working directory.
+func builtinPwd(s *state, b *builtin, args []string) int {
+	opts := newOptions(s, b, args, "LP")
+	physical := s.opts.on(optPhysical)
+	for opts.next() {
+		physical = opts.opt == 'P'
+	}
+	if opts.failed {
+		return 2
+	}
+	dir := s.dir
+	if physical {
+		var err error
+		if dir, err = s.walker().Path(s.ino); err != nil {
+			s.errorf("pwd: error retrieving current directory: getcwd: cannot access parent directories: %s", command.Strerror(err))
+			return 1
+		}
+	}
+	return s.print(b, dir+"\n")
+}
+
+// stackIndex resolves +N or -N against a stack of n directories, the working
+// directory first.
+func stackIndex(spec string, n int) (i int, isIndex, ok bool) {
+	if len(spec) < 2 || spec[0] != '+' && spec[0] != '-' || !isDigits(spec[1:]) {
+		return 0, false, false
+	}
+	i, err := strconv.Atoi(spec[1:])
+	if spec[0] == '-' {
+		i = n - 1 - i
+	}
+	return i, true, err == nil && i >= 0 && i < n
+}
+
+// builtinPushd adds to the directory stack, or rotates it.
+func builtinPushd(s *state, b *builtin, args []string) int {
+	rest, stay := s.stackArgs(args)
+	if len(rest) > 1 {
+		s.builtinError(b, "too many arguments")
+		return 1
+	}
+	if len(rest) == 0 {
+		if len(s.stack) == 0 {
+			s.builtinError(b, "no other directory")
+			return 1
+		}
+		to := s.stack[0]
+		from := s.dir
+		if !s.stackCd(b, to) {
+			return 1
+		}
+		s.stack = append([]string{from}, s.stack[1:]...)
+		return s.listStack(b)
+	}
+	all := append([]string{s.dir}, s.stack...)
+	i, isIndex, ok := stackIndex(rest[0], len(all))
+	switch {
+	case isIndex && len(s.stack) == 0:
+		s.builtinError(b, "directory stack empty")
+		return 1
+	case isIndex && !ok:
+		s.builtinError(b, "%s: directory stack index out of range", rest[0])
+		return 1
+	case isIndex:
+		turned := append(append([]string{}, all[i:]...), all[:i]...)
+		if !stay && !s.stackCd(b, turned[0]) {
+			return 1
+		}
+		s.stack = turned[1:]
+		return s.listStack(b)
+	case len(rest[0]) > 1 && rest[0][0] == '-' && rest[0] != "--":
+		s.builtinError(b, "%s: invalid number", rest[0])
+		s.usage(b)
+		return 2
+	}
+	from := s.dir
+	if stay {
+		s.stack = append([]string{rest[0]}, s.stack...)
+		return s.listStack(b)
+	}
+	dir := rest[0]
+	if dir == "-" {
+		dir = s.get("OLDPWD")
+	}
+	if !s.stackCd(b, dir) {
+		return 1
+	}
+	s.stack = append([]string{from}, s.stack...)
+	return s.listStack(b)
+}
+
+// stackArgs takes -n and "--" off.
+func (s *state) stackArgs(args []string) (rest []string, stay bool) {
+	rest = args[1:]
+	for len(rest) > 0 {
+		switch rest[0] {
+		case "-n":
+			stay = true
+		case "--":
+			return rest[1:], stay
+		default:
+			return rest, stay
+		}
+		rest = rest[1:]
+	}
+	return rest, stay
+}
+
+func (s *state) stackCd(b *builtin, dir string) bool {
+	if err := s.chdir(dir, s.opts.on(optPhysical)); err != nil {
+		s.builtinError(b, "%s: %s", dir, command.Strerror(err))
+		return false
+	}
+	return true
+}
+
+// listStack prints the stack on one line.
+func (s *state) listStack(b *builtin) int {
+	return s.print(b, strings.Join(s.dirStack2(), " ")+"\n")
+}
+
+// dirStack2 is the stack with home directories abbreviated.
+func (s *state) dirStack2() []string {
+	out := []string{s.tilde(s.dir)}
+	for _, d := range s.stack {
+		out = append(out, s.tilde(d))
+	}
+	return out
+}
+
+// builtinPopd removes from the directory stack.
+func builtinPopd(s *state, b *builtin, args []string) int {
+	rest, stay := s.stackArgs(args)
+	if len(s.stack) == 0 {
+		s.builtinError(b, "directory stack empty")
+		return 1
+	}
+	i := 0
+	if len(rest) > 0 {
+		n, isIndex, ok := stackIndex(rest[0], len(s.stack)+1)
+		if !isIndex {
+			s.builtinError(b, "%s: invalid argument", rest[0])
+			s.usage(b)
+			return 2
+		}
+		if !ok {
+			s.builtinError(b, "%s: directory stack index out of range", rest[0])
+			return 1
+		}
+		i = n
+	}
+	if i == 0 {
+		if stay {
+			s.stack = s.stack[1:]
+			return s.listStack(b)
+		}
+		if !s.stackCd(b, s.stack[0]) {
+			return 1
+		}
+		s.stack = s.stack[1:]
+		return s.listStack(b)
+	}
+	s.stack = append(append([]string{}, s.stack[:i-1]...), s.stack[i:]...)
+	return s.listStack(b)
+}
+
+// builtinDirs shows or clears the directory stack.
+func builtinDirs(s *state, b *builtin, args []string) int {
+	long, lines, numbered := false, false, false
+	for _, a := range args[1:] {
+		if i, isIndex, ok := stackIndex(a, len(s.stack)+1); isIndex {
+			if !ok {
+				if len(s.stack) == 0 {
+					s.builtinError(b, "directory stack empty")
+				} else {
+					s.builtinError(b, "%s: directory stack index out of range", a)
+				}
+				return 1
+			}
+			d := append([]string{s.dir}, s.stack...)[i]
+			if !long {
+				d = s.tilde(d)
+			}
+			return s.print(b, d+"\n")
+		}
+		if len(a) < 2 || a[0] != '-' {
+			s.builtinError(b, "%s: invalid option", a)
+			s.usage(b)
+			return 2
+		}
+		for _, c := range a[1:] {
+			switch c {
+			case 'c':
+				s.stack = nil
+				return 0
+			case 'l':
+				long = true
+			case 'p':
+				lines = true
+			case 'v':
+				lines, numbered = true, true
+			case '-':
+			default:
+				s.builtinError(b, "-%c: invalid option", c)
+				s.usage(b)
+				return 2
+			}
+		}
+	}
+	list := s.dirStack2()
+	if long {
+		list = append([]string{s.dir}, s.stack...)
+	}
+	if !lines {
+		return s.print(b, strings.Join(list, " ")+"\n")
+	}
+	var out strings.Builder
+	for i, d := range list {
+		if numbered {
+			out.WriteString(padLeft(itoa(i), 2) + "  ")
+		}
+		out.WriteString(d + "\n")
+	}
+	return s.print(b, out.String())
+}
+
+func padLeft(s string, n int) string { return strings.Repeat(" ", max(0, n-len(s))) + s }
+
+// builtinUmask shows or sets the file creation mask.
+func builtinUmask(s *state, b *builtin, args []string) int {
+	opts := newOptions(s, b, args, "Sp")
+	symbolic, reusable := false, false
+	for opts.next() {
+		switch opts.opt {
+		case 'S':
+			symbolic = true
+		case 'p':
+			reusable = true
+		}
+	}
+	if opts.failed {
+		return 2
+	}
+	rest := opts.rest()
+	if len(rest) == 0 {
+		text := "0" + octal3(s.umask)
+		if symbolic {
+			text = symbolicMask(s.umask)
+		}
+		if reusable {
+			flag := "umask "
+			if symbolic {
+				flag = "umask -S "
+			}
+			text = flag + text
+		}
+		return s.print(b, text+"\n")
+	}
+	mask, ok := uint32(0), true
+	if rest[0] != "" && rest[0][0] >= '0' && rest[0][0] <= '9' {
+		n, err := strconv.ParseUint(rest[0], 8, 32)
+		if err != nil || n > 0o777 {
+			s.builtinError(b, "%s: octal number out of range", rest[0])
+			return 1
+		}
+		mask = uint32(n)
+	} else if mask, ok = s.parseMask(b, rest[0]); !ok {
+		return 1
+	}
+	s.umask, s.walk = mask, nil
+	if symbolic {
+		return s.print(b, symbolicMask(mask)+"\n")
+	}
+	return 0
+}
+
+func octal3(n uint32) string {
+	t := strconv.FormatUint(uint64(n), 8)
+	return strings.Repeat("0", max(0, 3-len(t))) + t
+}
+
+func symbolicMask(mask uint32) string {
+	part := func(shift uint) string {
+		out := ""
+		for i, c := range "rwx" {
+			if mask>>shift&(4>>i) == 0 {
+				out += string(c)
+			}
+		}
+		return out
+	}
+	return "u=" + part(6) + ",g=" + part(3) + ",o=" + part(0)
+}
+
+// parseMask reads a symbolic mask: u=rwx,g-w,o=.
+func (s *state) parseMask(b *builtin, text string) (uint32, bool) {
+	allowed := ^s.umask & 0o777
+	for _, clause := range strings.Split(text, ",") {
+		i := 0
+		who := uint32(0)
+		for ; i < len(clause); i++ {
+			switch clause[i] {
+			case 'u':
+				who |= 0o700
+				continue
+			case 'g':
+				who |= 0o070
+				continue
+			case 'o':
+				who |= 0o007
+				continue
+			case 'a':
+				who |= 0o777
+				continue
+			}
+			break
+		}
+		if who == 0 {
+			who = 0o777
+		}
+		if i >= len(clause) || strings.IndexByte("+-=", clause[i]) < 0 {
+			c := byte(0)
+			if i < len(clause) {
+				c = clause[i]
+			}
+			s.builtinError(b, "`%c': invalid symbolic mode operator", c)
+			return 0, false
+		}
+		op := clause[i]
+		perm := uint32(0)
+		for _, c := range []byte(clause[i+1:]) {
+			switch c {
+			case 'r':
+				perm |= 0o444
+			case 'w':
+				perm |= 0o222
+			case 'x', 'X':
+				perm |= 0o111
+			case 's', 't':
+			default:
+				s.builtinError(b, "`%c': invalid symbolic mode character", c)
+				return 0, false
+			}
+		}
+		switch op {
+		case '+':
+			allowed |= perm & who
+		case '-':
+			allowed &^= perm & who
+		default:
+			allowed = allowed&^who | perm&who
+		}
+	}
+	return ^allowed & 0o777, true
+}

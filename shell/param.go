@@ -1,0 +1,470 @@
+package shell
+
+import (
+	"sort"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/vfsd/vfsd/shell/parse"
+)
+
+// parameter is what the name of a parameter expansion stands for.
+type parameter struct {
+	name string
+	sub  subscript
+	has  bool // it has a subscript
+	// list is set for $@, $*, a[@] and a[*]: the values are in vals, and at
+	// tells the two apart.
+	list bool
+	at   bool
+	vals []string
+	val  string
+	set  bool
+	v    *variable // nil for positional and special parameters
+}
+
+// param expands one parameter expansion.
+func (e *expander) param(pe *syntax.ParamExp, quoted bool) {
+	s := e.s
+	if pe.Flags != nil {
+		s.errorf("%s: bad substitution", pe.Flags.Value)
+		s.dropLine(1)
+	}
+	if pe.Short && e.simple(pe.Param.Value, quoted) {
+		return
+	}
+	if pe.Excl {
+		if done := e.indirect(pe, quoted); done {
+			return
+		}
+	}
+	p := s.parameter(pe.Param.Value, pe.Index)
+	e.operate(pe, &p, quoted)
+}
+
+// simple expands $x where x is a plain scalar variable, the most common case.
+func (e *expander) simple(name string, quoted bool) bool {
+	c := name[0]
+	if c != '_' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+		return false
+	}
+	v := e.s.vars[name]
+	if v == nil || !v.set || v.special != nil || v.attr&(attrArray|attrAssoc|attrNameref) != 0 {
+		return false
+	}
+	if quoted {
+		e.quoted(v.str)
+	} else {
+		e.result(v.str)
+	}
+	return true
+}
+
+// parameter looks a parameter up.
+func (s *state) parameter(name string, index syntax.ArithmExpr) parameter {
+	p := parameter{name: name}
+	if index != nil {
+		w, _ := index.(*syntax.Word)
+		p.sub, p.has = subscript{word: w}, true
+	}
+	c := name[0]
+	if c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
+		s.variableParam(&p)
+		return p
+	}
+	if c >= '0' && c <= '9' {
+		n, err := strconv.Atoi(name)
+		switch {
+		case err != nil:
+		case n == 0:
+			p.val, p.set = s.arg0, true
+		case n <= len(s.params):
+			p.val, p.set = s.params[n-1], true
+		}
+		return p
+	}
+	p.set = true
+	switch c {
+	case '@', '*':
+		p.list, p.at, p.vals = true, c == '@', s.params
+		p.set = len(p.vals) > 0
+	case '#':
+		p.val = strconv.Itoa(len(s.params))
+	case '?':
+		p.val = strconv.Itoa(s.status)
+	case '-':
+		p.val = s.flags()
+	case '$':
+		p.val = strconv.Itoa(s.mainPID())
+	case '!':
+		if p.set = s.lastBG != 0; p.set {
+			p.val = strconv.Itoa(s.lastBG)
+		}
+	}
+	return p
+}
+
+// variableParam looks a variable up, with its subscript.
+func (s *state) variableParam(p *parameter) {
+	v, refSub, hasRef := s.lookup(p.name)
+	p.v = v
+	if hasRef && !p.has {
+		p.sub, p.has = subscriptText(refSub), true
+	}
+	if !p.has {
+		p.val, p.set = s.value(p.name)
+		return
+	}
+	if c := p.sub.whole(); c != 0 {
+		p.list, p.at = true, c == '@'
+		p.vals = s.elements(v)
+		p.set = len(p.vals) > 0
+		return
+	}
+	if v == nil {
+		// The subscript is evaluated all the same, for its effects.
+		s.index(p.sub)
+		return
+	}
+	p.val, p.set = s.element(v, p.sub)
+	if !p.set && v.attr&attrAssoc == 0 {
+		s.checkIndex(p)
+	}
+}
+
+// checkIndex reports a negative index that leads nowhere.
+func (s *state) checkIndex(p *parameter) {
+	text := p.sub.source()
+	if !strings.Contains(text, "-") && p.sub.word == nil {
+		return
+	}
+	if i, ok := s.index(p.sub); ok && i < 0 && !s.inRange(p.v, i) {
+		s.errorf("%s: bad array subscript", p.name)
+	}
+}
+
+// mainPID is the value of $$: that of the main shell, in subshells too.
+func (s *state) mainPID() int { return s.ses.pid }
+
+// indirect expands ${!...}; true when it was one of the forms that list names.
+// Otherwise pe is expanded with the name that its parameter's value is.
+func (e *expander) indirect(pe *syntax.ParamExp, quoted bool) bool {
+	s := e.s
+	name := pe.Param.Value
+	switch {
+	case pe.Names != 0:
+		p := parameter{list: true, at: pe.Names == syntax.NamesPrefixWords, vals: s.namesWith(name)}
+		e.yield(&p, quoted)
+		return true
+	case pe.Index != nil && pe.Exp == nil && pe.Repl == nil && pe.Slice == nil:
+		w, _ := pe.Index.(*syntax.Word)
+		sub := subscript{word: w}
+		if c := sub.whole(); c != 0 {
+			v, _, _ := s.lookup(name)
+			p := parameter{list: true, at: c == '@', vals: s.keys(v)}
+			e.yield(&p, quoted)
+			return true
+		}
+	}
+	if v := s.vars[name]; v != nil && v.attr&attrNameref != 0 && pe.Index == nil {
+		// Of a nameref it is the name that it refers to.
+		p := parameter{name: name, val: v.str, set: v.str != ""}
+		e.operate(pe, &p, quoted)
+		return true
+	}
+	p := s.parameter(name, pe.Index)
+	if !p.set && !p.list {
+		if pe.Exp != nil && pe.Exp.Op != syntax.OtherParamOps && defaults(pe.Exp.Op) {
+			p.val, p.set = "", false
+			e.operate(pe, &p, quoted)
+			return true
+		}
+		s.errorf("%s: invalid indirect expansion", name)
+		s.dropLine(1)
+	}
+	target := p.val
+	if p.list {
+		target = strings.Join(p.vals, " ")
+	}
+	q, ok := s.namedParameter(target)
+	if !ok {
+		s.errorf("%s: invalid variable name", target)
+		s.dropLine(1)
+	}
+	e.operate(pe, &q, quoted)
+	return true
+}
+
+// namedParameter looks up a parameter whose name, and subscript perhaps, is
+// text.
+func (s *state) namedParameter(text string) (parameter, bool) {
+	if text == "" {
+		return parameter{}, false
+	}
+	if i := strings.IndexByte(text, '['); i > 0 && strings.HasSuffix(text, "]") && validName(text[:i]) {
+		return s.parameter(text[:i], parse.Word(text[i+1:len(text)-1])), true
+	}
+	if validName(text) || isDigits(text) || len(text) == 1 && strings.IndexByte("@*#?-$!", text[0]) >= 0 {
+		return s.parameter(text, nil), true
+	}
+	return parameter{}, false
+}
+
+func isDigits(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// namesWith lists the set variables whose names start with prefix, sorted.
+func (s *state) namesWith(prefix string) []string {
+	var names []string
+	for n, v := range s.vars {
+		if strings.HasPrefix(n, prefix) && (v.set || v.special != nil || v.isArray()) {
+			names = append(names, n)
+		}
+	}
+	sort.Strings(names)
+	return names
+}
+
+// defaults reports whether an operator deals with parameters that are not set.
+func defaults(op syntax.ParExpOperator) bool {
+	switch op {
+	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull, syntax.DefaultUnset, syntax.DefaultUnsetOrNull,
+		syntax.ErrorUnset, syntax.ErrorUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		return true
+	}
+	return false
+}
+
+// operate applies the expansion's operator and yields the outcome.
+func (e *expander) operate(pe *syntax.ParamExp, p *parameter, quoted bool) {
+	s := e.s
+	if pe.Length {
+		e.yieldOne(s.length(p), quoted)
+		return
+	}
+	if pe.Exp != nil && defaults(pe.Exp.Op) {
+		e.withDefault(pe.Exp, p, quoted)
+		return
+	}
+	s.unbound(p)
+	switch {
+	case pe.Slice != nil:
+		s.slice(pe.Slice, p)
+	case pe.Repl != nil:
+		s.replace(pe.Repl, p)
+	case pe.Exp != nil && pe.Exp.Op == syntax.OtherParamOps:
+		if s.transform(pe.Exp.Word.Parts[0].(*syntax.Lit).Value[0], p) {
+			e.yieldRaw(p, quoted)
+			return
+		}
+	case pe.Exp != nil && (pe.Exp.Op == parse.ToggleAll || pe.Exp.Op == parse.ToggleFirst || caseOp(pe.Exp.Op)):
+		s.changeCase(pe.Exp, p)
+	case pe.Exp != nil:
+		s.trim(pe.Exp, p)
+	}
+	e.yield(p, quoted)
+}
+
+func caseOp(op syntax.ParExpOperator) bool {
+	switch op {
+	case syntax.UpperAll, syntax.UpperFirst, syntax.LowerAll, syntax.LowerFirst:
+		return true
+	}
+	return false
+}
+
+// unbound ends the shell for an unset parameter under set -u.
+func (s *state) unbound(p *parameter) {
+	if p.set || p.list || !s.opts.on(optNounset) {
+		return
+	}
+	s.errorf("%s: unbound variable", s.display(p))
+	s.fatal()
+}
+
+// display is a parameter's name in a message.
+func (s *state) display(p *parameter) string {
+	if p.has {
+		return p.name + "[" + p.sub.source() + "]"
+	}
+	if isDigits(p.name) {
+		return "$" + p.name
+	}
+	return p.name
+}
+
+// yield emits what a parameter expanded to.
+func (e *expander) yield(p *parameter, quoted bool) {
+	if !p.list {
+		e.yieldOne(p.val, quoted)
+		return
+	}
+	if e.mode != toFields {
+		sep := " "
+		if !p.at {
+			sep = e.s.splitter().first
+		}
+		e.yieldOne(joinValues(e.s, p.vals, sep), quoted)
+		return
+	}
+	switch {
+	case quoted && p.at:
+		for i, v := range p.vals {
+			if i > 0 {
+				e.active = true
+				e.endField()
+			}
+			e.quoted(v)
+		}
+	case quoted:
+		e.quoted(joinValues(e.s, p.vals, e.s.splitter().first))
+	default:
+		for i, v := range p.vals {
+			if i > 0 {
+				e.endField()
+			}
+			e.result(v)
+		}
+	}
+}
+
+// joinValues joins, minding the memory limit.
+func joinValues(s *state, vals []string, sep string) string {
+	n := 0
+	for _, v := range vals {
+		n += len(v) + len(sep)
+	}
+	s.room(n)
+	return strings.Join(vals, sep)
+}
+
+func (e *expander) yieldOne(text string, quoted bool) {
+	if quoted {
+		e.quoted(text)
+	} else {
+		e.result(text)
+	}
+}
+
+// yieldRaw is yield for what ${x@K} and its kin made.
+func (e *expander) yieldRaw(p *parameter, quoted bool) { e.yield(p, quoted) }
+
+// withDefault applies - = ? + with and without the colon.
+func (e *expander) withDefault(x *syntax.Expansion, p *parameter, quoted bool) {
+	s := e.s
+	set, null := p.set, p.val == ""
+	if p.list {
+		null = joinValues(s, p.vals, "") == "" && len(p.vals) < 2
+	}
+	use := !set
+	switch x.Op {
+	case syntax.AlternateUnsetOrNull, syntax.DefaultUnsetOrNull, syntax.ErrorUnsetOrNull, syntax.AssignUnsetOrNull:
+		use = !set || null
+	}
+	switch x.Op {
+	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
+		if !use {
+			e.operand(x.Word, quoted)
+		} else if quoted && !p.list {
+			e.active = true
+		}
+		return
+	}
+	if !use {
+		e.yield(p, quoted)
+		return
+	}
+	switch x.Op {
+	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull:
+		e.operand(x.Word, quoted)
+	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		e.assignDefault(x, p, quoted)
+	default:
+		e.complain(x, p)
+	}
+}
+
+// operand expands the word of an operator in place.
+func (e *expander) operand(w *syntax.Word, quoted bool) {
+	if quoted {
+		if len(w.Parts) == 0 {
+			e.active = true
+		}
+		e.quotedParts(w.Parts, false)
+		return
+	}
+	e.results++
+	e.parts(w.Parts)
+	e.results--
+}
+
+func (e *expander) assignDefault(x *syntax.Expansion, p *parameter, quoted bool) {
+	s := e.s
+	var value string
+	if quoted {
+		value = s.expandQuotedWord(x.Word)
+	} else {
+		value = s.expandOne(x.Word, toString, false)
+	}
+	switch {
+	case p.v == nil && !validName(p.name), p.list && !p.has:
+		s.errorf("$%s: cannot assign in this way", p.name)
+		s.dropLine(1)
+	case p.list:
+		s.errorf("%s[%s]: bad array subscript", p.name, p.sub.source())
+		s.dropLine(1)
+	}
+	ok := false
+	if p.has {
+		ok = s.assignElement(p.name, p.sub, value, false)
+	} else {
+		ok = s.assign(p.name, value, false)
+		value = s.get(p.name)
+	}
+	if !ok {
+		s.dropLine(1)
+	}
+	e.yieldOne(value, quoted)
+}
+
+// expandQuotedWord expands parts that stand in double quotes.
+func (s *state) expandQuotedWord(w *syntax.Word) string {
+	e := expander{s: s, mode: toString}
+	e.quotedParts(w.Parts, false)
+	return string(e.buf)
+}
+
+// complain reports ${x?message} and ends the shell.
+func (e *expander) complain(x *syntax.Expansion, p *parameter) {
+	s := e.s
+	name := p.name
+	if p.has {
+		name += "[" + p.sub.source() + "]"
+	}
+	msg := "parameter not set"
+	if x.Op == syntax.ErrorUnsetOrNull {
+		msg = "parameter null or not set"
+	}
+	if len(x.Word.Parts) > 0 {
+		msg = s.expandOne(x.Word, toString, false)
+	}
+	s.errorf("%s: %s", name, msg)
+	s.fatal()
+}
+
+// length is ${#x}.
+func (s *state) length(p *parameter) string {
+	if p.list {
+		return strconv.Itoa(len(p.vals))
+	}
+	s.unbound(p)
+	return strconv.Itoa(s.chars(p.val))
+}

@@ -1,0 +1,550 @@
+package shell
+
+import (
+	"errors"
+	"io"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/vfsd/vfsd/shell/parse"
+)
+
+// runText reads and runs commands line by line, as Bash reads its input: a
+// syntax error stops what follows it, not what came before. where names the
+// kind of input in the message of a syntax error ("-c", "eval", or nothing).
+func (s *state) runText(src string, line int, where string) {
+	p := parse.New(src, line, s.parseOptions(where))
+	for {
+		stmts, err := p.Next()
+		if err == io.EOF {
+			return
+		}
+		var e *parse.Error
+		if errors.As(err, &e) {
+			s.syntaxError(e, where)
+			if e.Resume {
+				continue
+			}
+			return
+		}
+		s.runLine(stmts)
+		if s.ctl != ctlNone {
+			return
+		}
+	}
+}
+
+// parseOptions are what the parser asks of this state.
+func (s *state) parseOptions(where string) parse.Options {
+	o := parse.Options{ExtGlob: func() bool { return s.opts.shopts(shoptExtglob) }}
+	if s.opts.shopts(shoptExpandAliases) || len(s.aliases) > 0 {
+		o.Alias = func(name string) (string, bool) {
+			if !s.opts.shopts(shoptExpandAliases) {
+				return "", false
+			}
+			text, ok := s.aliases[name]
+			return text, ok
+		}
+	} else {
+		o.Alias = s.alias
+	}
+	o.Warn = func(line int, msg string) {
+		old := s.line
+		s.line = line
+		s.errorf("warning: %s", msg)
+		s.line = old
+	}
+	return o
+}
+
+// alias looks an alias up, if aliases are expanded.
+func (s *state) alias(name string) (string, bool) {
+	if len(s.aliases) == 0 || !s.opts.shopts(shoptExpandAliases) {
+		return "", false
+	}
+	text, ok := s.aliases[name]
+	return text, ok
+}
+
+// syntaxError reports a syntax error and sets the status.
+func (s *state) syntaxError(e *parse.Error, where string) {
+	if where != "" {
+		where += ": "
+	}
+	old := s.line
+	s.line = 0
+	prefix := where + "line " + itoa(e.Line) + ": "
+	if e.Msg != "" {
+		s.message(prefix + e.Msg)
+	}
+	switch {
+	case e.ForText:
+		s.message(prefix + "syntax error: `" + e.Text + "'")
+	case e.HasText:
+		s.message(prefix + "`" + e.Text + "'")
+	}
+	s.line = old
+	if e.Status >= 0 {
+		s.status = e.Status
+	}
+}
+
+// runLine runs the commands of one input line. An expansion that fails drops
+// the rest of it.
+func (s *state) runLine(stmts []*syntax.Stmt) {
+	depth, loops, no, evals := s.depth, s.loops, s.noErrexit, s.evals
+	defer func() {
+		switch u := recover().(type) {
+		case nil:
+		case *unwind:
+			if u.kind != unwindLine || s.subshellLine() {
+				panic(u)
+			}
+			s.status = u.status
+			s.depth, s.loops, s.noErrexit, s.evals = depth, loops, no, evals
+			s.ctl = ctlNone
+			if s.opts.on(optErrexit) {
+				s.exit(s.status)
+			}
+		default:
+			panic(u)
+		}
+	}()
+	for _, st := range stmts {
+		s.stmt(st)
+		if s.ctl != ctlNone {
+			return
+		}
+	}
+}
+
+// subshellLine reports whether a dropped line ends this state altogether, as in
+// a subshell.
+func (s *state) subshellLine() bool { return s.subshell > 0 }
+
+// runList runs commands one after another.
+func (s *state) runList(stmts []*syntax.Stmt) {
+	for _, st := range stmts {
+		s.stmt(st)
+		if s.ctl != ctlNone {
+			return
+		}
+	}
+}
+
+// stmt runs one command of a list.
+func (s *state) stmt(st *syntax.Stmt) {
+	s.tick()
+	if s.p.pending.Load() != 0 {
+		s.runPending()
+	}
+	switch {
+	case st.Background:
+		s.background(st)
+	case st.Negated:
+		s.negated(st)
+	default:
+		s.command(st)
+	}
+}
+
+// negated runs "! command", whose failure is never an error.
+func (s *state) negated(st *syntax.Stmt) {
+	s.noErrexit++
+	if st.Cmd == nil && len(st.Redirs) == 0 {
+		s.status = 0
+	} else {
+		s.command(st)
+	}
+	s.noErrexit--
+	if s.ctl != ctlReturn {
+		s.status = not(s.status)
+	}
+}
+
+func not(status int) int {
+	if status == 0 {
+		return 1
+	}
+	return 0
+}
+
+// command runs a command with its redirections.
+func (s *state) command(st *syntax.Stmt) {
+	s.deeper()
+	defer s.shallower()
+	switch c := st.Cmd.(type) {
+	case *syntax.CallExpr:
+		s.simple(st, c)
+	case *syntax.DeclClause:
+		s.declClause(st, c)
+	case *syntax.BinaryCmd:
+		s.binary(c)
+	case nil:
+		s.nullCommand(st)
+	case *syntax.FuncDecl:
+		s.define(c)
+	case *syntax.TimeClause:
+		s.timed(c)
+	case *syntax.CoprocClause:
+		s.coproc(c)
+	default:
+		s.compound(st)
+	}
+}
+
+func (s *state) shallower() { s.depth-- }
+
+// compound runs a compound command, its redirections around it.
+func (s *state) compound(st *syntax.Stmt) {
+	if len(st.Redirs) == 0 {
+		s.compoundBody(st.Cmd)
+		return
+	}
+	s.line = int(st.Position.Line())
+	var undo undoFDs
+	mark := len(s.procFDs)
+	defer func() {
+		s.restoreFDs(undo)
+		s.closeProcFDs(mark)
+	}()
+	if !s.redirect(st.Redirs, &undo) {
+		s.status = 1
+		s.checkError()
+		return
+	}
+	s.compoundBody(st.Cmd)
+}
+
+func (s *state) compoundBody(cmd syntax.Command) {
+	switch c := cmd.(type) {
+	case *syntax.Block:
+		s.runList(c.Stmts)
+	case *syntax.Subshell:
+		s.subshellCommand(c)
+	case *syntax.IfClause:
+		s.ifClause(c)
+	case *syntax.WhileClause:
+		s.while(c)
+	case *syntax.ForClause:
+		s.forClause(c)
+	case *syntax.CaseClause:
+		s.caseClause(c)
+	case *syntax.ArithmCmd:
+		s.arithCommand(c)
+	case *syntax.TestClause:
+		s.testCommand(c)
+	}
+}
+
+// checkError does what follows from a failed command: the ERR trap and set -e.
+func (s *state) checkError() {
+	if s.status == 0 || s.noErrexit > 0 || s.ctl == ctlReturn && s.status != 0 && false {
+		return
+	}
+	if _, ok := s.traps[trapERR]; ok && s.trapApplies(optErrtrace) {
+		s.runTrap(trapERR)
+	}
+	if s.opts.on(optErrexit) {
+		s.exit(s.status)
+	}
+}
+
+// binary runs && and || and pipelines.
+func (s *state) binary(c *syntax.BinaryCmd) {
+	switch c.Op {
+	case syntax.AndStmt, syntax.OrStmt:
+		s.noErrexit++
+		s.stmt(c.X)
+		s.noErrexit--
+		if s.ctl != ctlNone || (s.status == 0) != (c.Op == syntax.AndStmt) {
+			return
+		}
+		s.stmt(c.Y)
+	default:
+		s.pipeline(c)
+	}
+}
+
+func (s *state) ifClause(c *syntax.IfClause) {
+	for ; c != nil; c = c.Else {
+		if c.Cond == nil { // else
+			s.runList(c.Then)
+			return
+		}
+		s.condition(c.Cond)
+		if s.ctl != ctlNone {
+			return
+		}
+		if s.status == 0 {
+			s.runList(c.Then)
+			return
+		}
+	}
+	s.status = 0
+}
+
+// condition runs commands whose failure is an answer, not an error.
+func (s *state) condition(stmts []*syntax.Stmt) {
+	s.noErrexit++
+	s.runList(stmts)
+	s.noErrexit--
+}
+
+func (s *state) while(c *syntax.WhileClause) {
+	s.loops++
+	defer func() { s.loops-- }()
+	status := 0
+	for {
+		s.condition(c.Cond)
+		if s.ctl != ctlNone {
+			if s.loopControl() {
+				status = s.status
+				break
+			}
+			continue
+		}
+		if (s.status == 0) == c.Until {
+			break
+		}
+		s.runList(c.Do)
+		status = s.status
+		if s.ctl != ctlNone && s.loopControl() {
+			break
+		}
+	}
+	if s.ctl != ctlReturn {
+		s.status = status
+	}
+}
+
+// loopControl takes a pending break or continue to the loop that it is asked
+// in, and reports whether that loop ends.
+func (s *state) loopControl() bool {
+	switch s.ctl {
+	case ctlBreak:
+		if s.ctlN--; s.ctlN <= 0 {
+			s.ctl = ctlNone
+		}
+		return true
+	case ctlContinue:
+		if s.ctlN--; s.ctlN <= 0 {
+			s.ctl = ctlNone
+			return false
+		}
+		return true
+	}
+	return true
+}
+
+func (s *state) forClause(c *syntax.ForClause) {
+	s.loops++
+	defer func() { s.loops-- }()
+	switch l := c.Loop.(type) {
+	case *syntax.CStyleLoop:
+		s.cStyle(c, l)
+	case *syntax.WordIter:
+		var words []string
+		if l.InPos.IsValid() {
+			s.line = int(c.ForPos.Line())
+			words = s.expandFields(l.Items)
+		} else {
+			words = s.params
+		}
+		if c.Select {
+			s.selectLoop(c, l, words)
+		} else {
+			s.wordLoop(c, l, words)
+		}
+	}
+}
+
+func (s *state) wordLoop(c *syntax.ForClause, l *syntax.WordIter, words []string) {
+	name := l.Name.Value
+	s.line = int(c.ForPos.Line())
+	if !validName(name) {
+		s.errorf("`%s': not a valid identifier", name)
+		s.status = 1
+		s.checkError()
+		return
+	}
+	status := 0
+	for _, w := range words {
+		s.line = int(c.ForPos.Line())
+		s.traceFor(name, l)
+		s.debugTrap()
+		if !s.setLoopVariable(name, w) {
+			s.status = 1
+			return
+		}
+		s.runList(c.Do)
+		status = s.status
+		if s.ctl != ctlNone && s.loopControl() {
+			break
+		}
+		s.tick()
+	}
+	if s.ctl != ctlReturn {
+		s.status = status
+	}
+}
+
+// setLoopVariable gives a loop's variable its next value. A nameref is made to
+// refer to it instead.
+func (s *state) setLoopVariable(name, value string) bool {
+	if v := s.vars[name]; v != nil && v.attr&attrNameref != 0 {
+		if !validReference(value) {
+			s.errorf("`%s': not a valid identifier", value)
+			return false
+		}
+		v = s.change(name)
+		v.str, v.set = value, true
+		return true
+	}
+	return s.assign(name, value, false)
+}
+
+func (s *state) cStyle(c *syntax.ForClause, l *syntax.CStyleLoop) {
+	line := int(c.ForPos.Line())
+	eval := func(x syntax.ArithmExpr) (int64, bool) {
+		s.line = line
+		if x == nil {
+			return 1, true
+		}
+		text := s.expandArith(x)
+		s.traceArith(text)
+		s.debugTrap()
+		return s.arithmetic(text, "((: ")
+	}
+	if _, ok := eval(l.Init); !ok {
+		s.status = 1
+		return
+	}
+	status := 0
+	for {
+		n, ok := eval(l.Cond)
+		if !ok {
+			status = 1
+			break
+		}
+		if n == 0 {
+			break
+		}
+		s.runList(c.Do)
+		status = s.status
+		if s.ctl != ctlNone && s.loopControl() {
+			break
+		}
+		if _, ok := eval(l.Post); !ok {
+			status = 1
+			break
+		}
+		s.tick()
+	}
+	if s.ctl != ctlReturn {
+		s.status = status
+	}
+}
+
+func (s *state) caseClause(c *syntax.CaseClause) {
+	s.line = int(c.Case.Line())
+	word := s.expandString(c.Word)
+	s.traceCase(word, c)
+	s.debugTrap()
+	s.status = 0
+	fall := false
+	for _, item := range c.Items {
+		if !fall && !s.matchItem(word, item) {
+			continue
+		}
+		s.status = 0
+		s.runList(item.Stmts)
+		if s.ctl != ctlNone {
+			return
+		}
+		switch item.Op {
+		case syntax.Fallthrough:
+			fall = true
+		case syntax.Resume:
+			fall = false
+		default:
+			return
+		}
+	}
+}
+
+// matchItem reports whether a word matches one of an item's patterns.
+func (s *state) matchItem(word string, item *syntax.CaseItem) bool {
+	for _, w := range item.Patterns {
+		if text, ok := plainWord(w); ok && !s.opts.shopts(shoptNocasematch) {
+			if text == word {
+				return true
+			}
+			continue
+		}
+		p := s.pattern(s.expandPattern(w), s.patternFlags(s.opts.shopts(shoptNocasematch)))
+		if p.Match(word) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *state) arithCommand(c *syntax.ArithmCmd) {
+	s.line = int(c.Left.Line())
+	s.debugTrap()
+	text := s.expandArith(c.X)
+	s.traceArith(text)
+	n, ok := s.arithmetic(text, "((: ")
+	s.status = 1
+	if ok && n != 0 {
+		s.status = 0
+	}
+	s.checkError()
+}
+
+// nullCommand runs redirections alone.
+func (s *state) nullCommand(st *syntax.Stmt) {
+	s.line = int(st.Position.Line())
+	s.substStatus = -1
+	var undo undoFDs
+	mark := len(s.procFDs)
+	ok := s.redirect(st.Redirs, &undo)
+	s.restoreFDs(undo)
+	s.closeProcFDs(mark)
+	s.status = 0
+	if s.substStatus >= 0 {
+		s.status = s.substStatus
+	}
+	if !ok {
+		s.status = 1
+	}
+	s.checkError()
+}
+
+// define defines a function.
+func (s *state) define(c *syntax.FuncDecl) {
+	s.line = int(c.Position.Line())
+	name := c.Name.Value
+	for i := 0; i < len(name); i++ {
+		switch name[i] {
+		case '$', '\'', '"', '`', '\\', '<', '>':
+			s.errorf("`%s': not a valid identifier", name)
+			s.status = 1
+			s.checkError()
+			return
+		}
+	}
+	if f := s.funcs[name]; f != nil && f.attr&attrReadonly != 0 {
+		s.errorf("%s: readonly function", name)
+		s.status = 1
+		s.checkError()
+		return
+	}
+	source := s.source
+	if source == "" {
+		source = "environment"
+	}
+	s.ownFuncs()[name] = &function{name: name, decl: c, source: source, line: int(c.Position.Line())}
+	s.status = 0
+}

@@ -1,0 +1,627 @@
+package shell
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/vfsd/vfsd/shell/parse"
+)
+
+// name0 is the name that messages start with: the script's, or that of the
+// file which defined the running function.
+func (s *state) name0() string {
+	if n := len(s.frames); n > 0 && s.frames[n-1].source != "" {
+		return s.frames[n-1].source
+	}
+	return s.arg0
+}
+
+// errorf prints a message with the script's name and the line.
+func (s *state) errorf(format string, args ...any) {
+	s.message(fmt.Sprintf(format, args...))
+}
+
+func (s *state) message(msg string) {
+	prefix := s.name0() + ": "
+	switch {
+	case s.opts.shopts(shoptGnuErrfmt) && s.line > 0:
+		prefix = s.name0() + ":" + strconv.Itoa(s.line) + ": "
+	case s.line > 0:
+		prefix += "line " + strconv.Itoa(s.line) + ": "
+	}
+	s.stderr(prefix + msg + "\n")
+}
+
+// stderr writes to descriptor 2, whatever becomes of it.
+func (s *state) stderr(text string) {
+	if f := s.fd(2); f != nil {
+		io.WriteString(&descriptor{f: f, ctx: s.p.ctx}, text)
+	}
+}
+
+// lookup returns the variable that a name leads to through namerefs, for
+// reading; nil when there is none. sub is the subscript, in brackets' inside,
+// that a nameref to an element carries.
+func (s *state) lookup(name string) (v *variable, sub string, hasSub bool) {
+	v = s.vars[name]
+	if v == nil || v.attr&attrNameref == 0 {
+		return v, "", false
+	}
+	target, sub, hasSub, ok := s.follow(name)
+	if !ok {
+		return nil, "", false
+	}
+	return s.vars[target], sub, hasSub
+}
+
+// follow resolves namerefs: the name that is no nameref, and the subscript that
+// the last one carried. It fails for a circle, which it reports.
+func (s *state) follow(name string) (target, sub string, hasSub, ok bool) {
+	for hops := 0; ; hops++ {
+		v := s.vars[name]
+		if v == nil || v.attr&attrNameref == 0 || v.str == "" {
+			return name, "", false, true
+		}
+		next := v.str
+		if i := strings.IndexByte(next, '['); i > 0 && strings.HasSuffix(next, "]") {
+			return next[:i], next[i+1 : len(next)-1], true, true
+		}
+		if next == name || hops > 8 {
+			s.errorf("warning: %s: circular name reference", name)
+			return name, "", false, false
+		}
+		name = next
+	}
+}
+
+// value returns a variable's value as $name yields it, and whether it is set.
+func (s *state) value(name string) (string, bool) {
+	v, sub, hasSub := s.lookup(name)
+	if v == nil {
+		return "", false
+	}
+	if hasSub {
+		return s.element(v, subscriptText(sub))
+	}
+	if v.special != nil {
+		return v.special.scalar(s, v)
+	}
+	return v.scalar()
+}
+
+// get is value without the question whether it is set.
+func (s *state) get(name string) string {
+	v, _ := s.value(name)
+	return v
+}
+
+// array returns a variable's elements: nil when it is not set.
+func (s *state) elements(v *variable) []string {
+	switch {
+	case v == nil:
+		return nil
+	case v.special != nil && v.special.list != nil:
+		return v.special.list(s)
+	case v.special != nil:
+		if text, ok := v.special.scalar(s, v); ok {
+			return []string{text}
+		}
+		return nil
+	case v.arr != nil:
+		return v.arr.val
+	case v.m != nil:
+		return v.m.values()
+	case v.set:
+		return []string{v.str}
+	}
+	return nil
+}
+
+// keys returns an array's indices or keys, in the order of elements.
+func (s *state) keys(v *variable) []string {
+	switch {
+	case v == nil:
+		return nil
+	case v.m != nil:
+		return v.m.keys()
+	}
+	n := len(s.elements(v))
+	keys := make([]string, n)
+	for i := range keys {
+		if v.arr != nil {
+			keys[i] = strconv.FormatInt(v.arr.index(i), 10)
+		} else {
+			keys[i] = strconv.Itoa(i)
+		}
+	}
+	return keys
+}
+
+// change returns a variable, made if need be, that may be changed in place. It
+// follows no namerefs.
+func (s *state) change(name string) *variable {
+	vars := s.ownVars()
+	v := vars[name]
+	switch {
+	case v == nil:
+		v = &variable{own: s.own}
+		vars[name] = v
+	case v.own != s.own:
+		v = v.clone(s.own)
+		vars[name] = v
+	}
+	return v
+}
+
+// readonly reports an attempt to change a variable that must not change.
+func (s *state) readonly(name string) bool {
+	if v := s.vars[name]; v != nil && v.attr&attrReadonly != 0 {
+		s.errorf("%s: readonly variable", name)
+		return true
+	}
+	return false
+}
+
+// assign sets a variable as name=value does, or adds to it. It reports what
+// goes wrong, and whether nothing did.
+func (s *state) assign(name, value string, add bool) bool {
+	if v := s.vars[name]; v != nil && v.attr&attrNameref != 0 && v.str != "" {
+		target, sub, hasSub, ok := s.follow(name)
+		if !ok {
+			return false
+		}
+		if hasSub {
+			return s.assignElement(target, subscriptText(sub), value, add)
+		}
+		name = target
+	}
+	return s.assignTo(name, value, add)
+}
+
+// assignTo is assign without namerefs.
+func (s *state) assignTo(name, value string, add bool) bool {
+	if s.readonly(name) {
+		return false
+	}
+	if v := s.vars[name]; v != nil && v.special != nil && v.special.assign != nil {
+		v.special.assign(s, value)
+		return true
+	}
+	if v := s.vars[name]; v != nil && v.isArray() {
+		key := "0"
+		return s.putElement(s.change(name), key, value, add)
+	}
+	v := s.change(name)
+	if v.attr&attrNameref != 0 && !validReference(value) {
+		s.errorf("`%s': invalid variable name for name reference", value)
+		return false
+	}
+	text, ok := s.convert(v, v.str, value, add)
+	if !ok {
+		return false
+	}
+	s.keep(len(text) - len(v.str))
+	v.str, v.set = text, true
+	s.assigned(name, v)
+	return true
+}
+
+// assigned does what follows from a new value.
+func (s *state) assigned(name string, v *variable) {
+	if s.opts.on(optAllexport) {
+		v.attr |= attrExport
+	}
+	switch name {
+	case "PATH":
+		s.hash, s.hashOwn = nil, nil
+	case "OPTIND":
+		s.getopts = getoptsState{}
+	case "POSIXLY_CORRECT":
+		s.opts.put(optPosix, true)
+	}
+}
+
+// keep accounts for the memory of variables.
+func (s *state) keep(n int) {
+	if n > 0 {
+		if s.x.grow(n) != nil {
+			s.stop()
+		}
+	} else {
+		s.x.memory.Shrink(int64(-n))
+	}
+}
+
+// validReference reports whether a nameref may refer to that: a name or an
+// element.
+func validReference(s string) bool {
+	if i := strings.IndexByte(s, '['); i > 0 && strings.HasSuffix(s, "]") {
+		s = s[:i]
+	}
+	return validName(s)
+}
+
+// validName reports whether s is an identifier.
+func validName(s string) bool {
+	if s == "" {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c != '_' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return true
+}
+
+// convert makes a value what the variable's attributes ask for.
+func (s *state) convert(v *variable, old, value string, add bool) (string, bool) {
+	if v.attr&(attrInteger|attrLower|attrUpper|attrCapital) == 0 {
+		if add {
+			return s.join(old, value), true
+		}
+		return value, true
+	}
+	if v.attr&attrInteger != 0 {
+		n, ok := s.arithmetic(value, "")
+		if !ok {
+			return "", false
+		}
+		if add {
+			o, ok := s.arithmetic(old, "")
+			if !ok {
+				return "", false
+			}
+			n += o
+		}
+		return strconv.FormatInt(n, 10), true
+	}
+	if add {
+		value = s.join(old, value)
+	}
+	switch {
+	case v.attr&attrLower != 0:
+		value = s.mapCase(value, lowerCase, true, nil)
+	case v.attr&attrUpper != 0:
+		value = s.mapCase(value, upperCase, true, nil)
+	case v.attr&attrCapital != 0:
+		value = s.mapCase(s.mapCase(value, lowerCase, true, nil), upperCase, false, nil)
+	}
+	return value, true
+}
+
+// join concatenates, and ends the execution rather than exceed its memory.
+func (s *state) join(a, b string) string {
+	s.room(len(a) + len(b))
+	return a + b
+}
+
+// room ends the execution when n more bytes would exceed its memory.
+func (s *state) room(n int) {
+	if n > 1<<16 && int64(n) > s.x.memory.Left() {
+		s.x.exceed("memory", s.x.limits.Memory)
+		s.stop()
+	}
+}
+
+// parseSubscript makes a word of a subscript's text.
+func (s *state) parseSubscript(text string) *syntax.Word { return parse.Word(text) }
+
+// subscript is a subscript: a word to be expanded, or text that was.
+type subscript struct {
+	word *syntax.Word
+	text string
+	raw  bool // text is final
+}
+
+func subscriptText(s string) subscript { return subscript{text: s} }
+
+// source is the subscript as messages show it.
+func (sub *subscript) source() string {
+	if sub.word != nil {
+		return wordSource(sub.word)
+	}
+	return sub.text
+}
+
+// whole reports whether the subscript is @ or *.
+func (sub *subscript) whole() byte {
+	text := sub.text
+	if sub.word != nil {
+		if len(sub.word.Parts) != 1 {
+			return 0
+		}
+		l, ok := sub.word.Parts[0].(*syntax.Lit)
+		if !ok {
+			return 0
+		}
+		text = l.Value
+	}
+	if text == "@" || text == "*" {
+		return text[0]
+	}
+	return 0
+}
+
+// element returns an array's element.
+func (s *state) element(v *variable, sub subscript) (string, bool) {
+	if v.m != nil || v.attr&attrAssoc != 0 {
+		key := s.key(sub)
+		if v.m == nil {
+			return "", false
+		}
+		return v.m.get(key)
+	}
+	i, ok := s.index(sub)
+	if !ok {
+		return "", false
+	}
+	if v.special != nil {
+		list := s.elements(v)
+		if i < 0 {
+			i += int64(len(list))
+		}
+		if i < 0 || i >= int64(len(list)) {
+			return "", false
+		}
+		return list[i], true
+	}
+	if v.arr == nil {
+		if i == 0 || i == -1 {
+			return v.str, v.set
+		}
+		return "", false
+	}
+	if i < 0 {
+		i += v.arr.max() + 1
+	}
+	return v.arr.get(i)
+}
+
+// key expands an associative array's subscript.
+func (s *state) key(sub subscript) string {
+	if sub.word != nil {
+		return s.expandString(sub.word)
+	}
+	if sub.raw {
+		return sub.text
+	}
+	return s.expandString(s.parseSubscript(sub.text))
+}
+
+// index evaluates an indexed array's subscript.
+func (s *state) index(sub subscript) (int64, bool) {
+	text := sub.text
+	if sub.word != nil {
+		text = s.expandArith(sub.word)
+	}
+	return s.arithmetic(text, "")
+}
+
+// assignElement sets name[sub].
+func (s *state) assignElement(name string, sub subscript, value string, add bool) bool {
+	if v := s.vars[name]; v != nil && v.attr&attrNameref != 0 && v.str != "" {
+		target, _, _, ok := s.follow(name)
+		if !ok {
+			return false
+		}
+		name = target
+	}
+	if s.readonly(name) {
+		return false
+	}
+	v := s.vars[name]
+	if v != nil && v.attr&attrAssoc != 0 {
+		key := s.key(sub)
+		if key == "" {
+			s.errorf("%s[%s]: bad array subscript", name, sub.source())
+			return false
+		}
+		return s.putElement(s.change(name), key, value, add) && s.elementDone(name)
+	}
+	if src := sub.source(); src == "" || sub.whole() != 0 {
+		s.errorf("%s[%s]: bad array subscript", name, src)
+		return false
+	}
+	i, ok := s.index(sub)
+	if !ok {
+		return false
+	}
+	if v != nil && v.special != nil {
+		return true
+	}
+	v = s.change(name)
+	s.makeIndexed(v)
+	if i < 0 {
+		i += v.arr.max() + 1
+	}
+	if i < 0 || i > maxIndex {
+		s.errorf("%s[%s]: bad array subscript", name, sub.source())
+		return false
+	}
+	return s.putIndex(v, i, value, add) && s.elementDone(name)
+}
+
+func (s *state) elementDone(name string) bool {
+	s.assigned(name, s.vars[name])
+	return true
+}
+
+// makeIndexed turns a scalar into an indexed array with that element 0.
+func (s *state) makeIndexed(v *variable) {
+	v.attr |= attrArray
+	if v.arr == nil {
+		v.arr = &indexed{}
+		if v.set {
+			v.arr.put(0, v.str)
+		}
+		v.str = ""
+	}
+	v.set = true
+}
+
+// putIndex sets an element of an indexed array.
+func (s *state) putIndex(v *variable, i int64, value string, add bool) bool {
+	old, _ := v.arr.get(i)
+	text, ok := s.convert(v, old, value, add)
+	if !ok {
+		return false
+	}
+	s.keep(len(text) - len(old) + elementCost)
+	v.arr.put(i, text)
+	return true
+}
+
+// elementCost is what an array element takes besides its bytes.
+const elementCost = 24
+
+// putElement sets an element of an array of either kind by its key; for an
+// indexed array that is element 0.
+func (s *state) putElement(v *variable, key, value string, add bool) bool {
+	if v.attr&attrAssoc == 0 {
+		s.makeIndexed(v)
+		return s.putIndex(v, 0, value, add)
+	}
+	if v.m == nil {
+		v.m = newAssoc()
+	}
+	old, _ := v.m.get(key)
+	text, ok := s.convert(v, old, value, add)
+	if !ok {
+		return false
+	}
+	s.keep(len(text) - len(old) + len(key) + 3*elementCost)
+	v.m.put(key, text)
+	v.set = true
+	return true
+}
+
+// setArray makes a variable an indexed array of exactly these values.
+func (s *state) setArray(name string, values []string) {
+	if target, _, _, ok := s.follow(name); ok {
+		name = target
+	}
+	v := s.change(name)
+	v.attr = v.attr&^attrAssoc | attrArray
+	v.m, v.str, v.set, v.special = nil, "", true, nil
+	n := 0
+	for _, t := range values {
+		n += len(t) + elementCost
+	}
+	s.keep(n)
+	v.arr = &indexed{val: values}
+}
+
+// declareLocal makes name local to the running function and returns it, to be
+// changed. One that is local already stays as it is.
+func (s *state) declareLocal(name string) *variable {
+	if v := s.vars[name]; v != nil && v.scope == s.scope {
+		v = s.change(name)
+		v.attr |= attrLocal
+		return v
+	}
+	i := s.functionFrame()
+	if i < 0 {
+		return s.change(name)
+	}
+	f := s.ownFrame(i)
+	if _, ok := f.saved[name]; !ok {
+		f.saved[name] = s.vars[name]
+	}
+	old := s.vars[name]
+	v := &variable{own: s.own, scope: s.scope, attr: attrLocal}
+	if old != nil {
+		if s.opts.shopts(shoptLocalvarInherit) && old.special == nil {
+			v = old.clone(s.own)
+			v.scope = s.scope
+			v.attr = v.attr&^attrNameref | attrLocal
+		} else if old.special != nil {
+			v.special = nil
+		}
+	}
+	s.ownVars()[name] = v
+	return v
+}
+
+// functionFrame is the place of the running function's frame, -1 outside.
+func (s *state) functionFrame() int {
+	for i := len(s.frames) - 1; i >= 0; i-- {
+		if s.frames[i].fn != nil {
+			return i
+		}
+	}
+	return -1
+}
+
+// global returns the global variable of that name, to be changed, even while a
+// local one hides it.
+func (s *state) global(name string) *variable {
+	for i := range s.frames {
+		if _, ok := s.frames[i].saved[name]; !ok {
+			continue
+		}
+		f := s.ownFrame(i)
+		v := f.saved[name]
+		if v == nil {
+			v = &variable{own: s.own}
+		} else if v.own != s.own {
+			v = v.clone(s.own)
+		}
+		f.saved[name] = v
+		return v
+	}
+	return s.change(name)
+}
+
+// unset removes a variable. One that is local to the running function stays
+// local, without a value; a caller's local uncovers what it hid.
+func (s *state) unset(name string) {
+	v := s.vars[name]
+	if v == nil {
+		return
+	}
+	if v.special == nil {
+		s.keep(-s.size(v))
+	}
+	vars := s.ownVars()
+	if v.scope > 0 && (v.scope == s.scope && v.attr&attrLocal != 0 || s.opts.shopts(shoptLocalvarUnset)) {
+		vars[name] = &variable{own: s.own, scope: v.scope, attr: attrLocal}
+		return
+	}
+	if v.scope > 0 {
+		for i := len(s.frames) - 1; i >= 0; i-- {
+			if old, ok := s.frames[i].saved[name]; ok {
+				delete(s.ownFrame(i).saved, name)
+				if old != nil {
+					vars[name] = old
+				} else {
+					delete(vars, name)
+				}
+				return
+			}
+		}
+	}
+	delete(vars, name)
+	s.assigned(name, &variable{})
+}
+
+// size is what keep counted for a variable.
+func (s *state) size(v *variable) int {
+	n := len(v.str)
+	if v.arr != nil {
+		for _, t := range v.arr.val {
+			n += len(t) + elementCost
+		}
+	}
+	if v.m != nil {
+		for k, t := range v.m.m {
+			n += len(k) + len(t) + 3*elementCost
+		}
+	}
+	return n
+}
