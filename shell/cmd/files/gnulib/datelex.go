@@ -72,9 +72,6 @@ func lexDate(s string, abbrs []zoneAbbr) ([]dateToken, bool) {
 					}
 				}
 			}
-			if depth != 0 {
-				return nil, false
-			}
 		default:
 			out = append(out, dateToken{kind: tokenChar, char: c})
 			i++
@@ -131,7 +128,6 @@ func lexNumber(s string) (dateToken, int, bool) {
 // zoneAbbr is an abbreviation that the present zone uses.
 type zoneAbbr struct {
 	name string
-	dst  bool
 	off  int // seconds east
 }
 
@@ -141,7 +137,7 @@ func localAbbrs(now time.Time) []zoneAbbr {
 	for q := range 4 {
 		t := now.AddDate(0, 0, q*90)
 		name, off := t.Zone()
-		out = append(out, zoneAbbr{name: strings.ToUpper(name), dst: t.IsDST(), off: off})
+		out = append(out, zoneAbbr{name: strings.ToUpper(name), off: off})
 	}
 	return out
 }
@@ -162,7 +158,7 @@ func lookupWord(s string, abbrs []zoneAbbr) (dateWord, bool) {
 	}
 	for _, a := range abbrs {
 		if a.name == w {
-			return dateWord{kind: wordZone, value: a.off / 60}, true
+			return dateWord{kind: wordZone, value: a.off / 60, local: true}, true
 		}
 	}
 	if z, ok := zones[w]; ok {

@@ -72,6 +72,7 @@ type dateParser struct {
 	dayNumber, ordinal int64
 	rel                relative
 	zone               int64 // seconds east
+	localZone          bool  // by an abbreviation of the present zone
 
 	dates, times, days, rels, zoneCount, dsts int
 }
@@ -199,6 +200,7 @@ func (p *dateParser) zoneItem(w dateWord) bool {
 	p.at++
 	p.zoneCount++
 	p.zone = int64(w.value) * 60
+	p.localZone = w.local
 	if w.kind == wordDayZone {
 		p.zone += 3600
 		return true
@@ -311,9 +313,9 @@ func (p *dateParser) numberSigned() bool {
 		p.setYear(t.n, t.digits)
 		p.month, p.day = -a.n, -b.n
 		p.at += 3
-		if p.peek(0).is(wordT) && p.peek(1).unsigned() {
+		if p.peek(0).is(wordT) {
 			p.at++
-			return p.clock()
+			return p.peek(0).unsigned() && p.clock()
 		}
 	case b.is(wordUnit):
 		p.digits(t)
@@ -381,7 +383,7 @@ func (p *dateParser) clock() bool {
 		p.at++
 		p.setTime(h, m, s, ns, next.word.value)
 		return true
-	case next.plus() && !p.peek(1).is(wordUnit):
+	case next.plus(): // always an offset, even before "minutes"
 		p.setTime(h, m, s, ns, 24)
 		p.zoneCount++
 		off, ok := p.offset()
@@ -471,7 +473,7 @@ func (p *dateParser) result() (time.Time, bool) {
 		p.hour, p.minute, p.second, p.ns = 0, 0, 0, 0
 	}
 	year := fullYear(p.year, p.yearDigits)
-	if !inRange(year) || p.minute > 59 || p.second > 60 || p.month < 1 || p.month > 12 {
+	if !inRange(year) || p.minute > 59 || p.second > 59 || p.month < 1 || p.month > 12 {
 		return time.Time{}, false
 	}
 	loc := p.now.Location()
@@ -480,8 +482,12 @@ func (p *dateParser) result() (time.Time, bool) {
 	}
 	t := civil(year, p.month, p.day, p.hour, p.minute, p.second, loc)
 	// A day or hour that does not exist comes back as another.
-	if int64(t.Day()) != p.day || int64(t.Hour()) != p.hour || int64(t.Minute()) != p.minute {
-		if p.second != 60 {
+	if int64(t.Day()) != p.day || int64(t.Hour()) != p.hour || int64(t.Second()) != p.second {
+		return time.Time{}, false
+	}
+	if p.localZone {
+		// The zone's own abbreviation must be the one in force then.
+		if _, off := t.In(p.now.Location()).Zone(); int64(off) != p.zone {
 			return time.Time{}, false
 		}
 	}

@@ -34,6 +34,7 @@ type dateWord struct {
 	kind  wordKind
 	value int
 	unit  unit
+	local bool // an abbreviation of the present zone
 }
 
 var meridians = map[string]int{"AM": 0, "A.M.": 0, "PM": 12, "P.M.": 12}
@@ -59,11 +60,11 @@ var monthsAndDays = []struct {
 }
 
 var timeUnits = map[string]dateWord{
-	"YEAR": {wordUnit, 1, unitYear}, "MONTH": {wordUnit, 1, unitMonth},
-	"FORTNIGHT": {wordUnit, 14, unitDay}, "WEEK": {wordUnit, 7, unitDay},
-	"DAY": {wordUnit, 1, unitDay}, "HOUR": {wordUnit, 1, unitHour},
-	"MINUTE": {wordUnit, 1, unitMinute}, "MIN": {wordUnit, 1, unitMinute},
-	"SECOND": {wordUnit, 1, unitSecond}, "SEC": {wordUnit, 1, unitSecond},
+	"YEAR": {kind: wordUnit, value: 1, unit: unitYear}, "MONTH": {kind: wordUnit, value: 1, unit: unitMonth},
+	"FORTNIGHT": {kind: wordUnit, value: 14, unit: unitDay}, "WEEK": {kind: wordUnit, value: 7, unit: unitDay},
+	"DAY": {kind: wordUnit, value: 1, unit: unitDay}, "HOUR": {kind: wordUnit, value: 1, unit: unitHour},
+	"MINUTE": {kind: wordUnit, value: 1, unit: unitMinute}, "MIN": {kind: wordUnit, value: 1, unit: unitMinute},
+	"SECOND": {kind: wordUnit, value: 1, unit: unitSecond}, "SEC": {kind: wordUnit, value: 1, unit: unitSecond},
 }
 
 var relativeWords = map[string]dateWord{

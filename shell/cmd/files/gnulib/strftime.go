@@ -132,7 +132,7 @@ func (f *spec) text(b *strings.Builder, s string, swapTo func(string) string) {
 
 // nested writes a conversion that stands for others.
 func (f *spec) nested(b *strings.Builder, format string, t time.Time) bool {
-	f.text(b, Strftime(format, t), strings.ToUpper)
+	f.text(b, Strftime(format, t), nil)
 	return true
 }
 
@@ -229,7 +229,11 @@ func (f *spec) numeric(b *strings.Builder, c byte, t time.Time) bool {
 		if t.Year() < 0 && t.Year()%100 != 0 {
 			century--
 		}
-		f.number(b, int64(century), 2, '0')
+		if f.pad == '+' && (century > 99 || f.width > 2) {
+			f.padded(b, "+", strconv.Itoa(century), max(f.width, 0), '0')
+		} else {
+			f.number(b, int64(century), 2, '0')
+		}
 	case 'd':
 		f.number(b, int64(t.Day()), 2, '0')
 	case 'e':
@@ -313,6 +317,18 @@ func (f *spec) offset(b *strings.Builder, t time.Time) {
 	h, m, s := off/3600, off/60%60, off%60
 	two := func(n int) string { return string([]byte{'0' + byte(n/10), '0' + byte(n%10)}) }
 	colons := f.colons
+	if colons == 0 {
+		// +hhmm is one number of four digits with a sign.
+		width, fill := max(f.width, 5), byte('0')
+		switch f.pad {
+		case '_':
+			fill = ' '
+		case '-':
+			width = 0
+		}
+		f.padded(b, sign, strconv.Itoa(h*100+m), width, fill)
+		return
+	}
 	if colons == 3 {
 		switch {
 		case s != 0:
@@ -325,8 +341,6 @@ func (f *spec) offset(b *strings.Builder, t time.Time) {
 	}
 	tail := ""
 	switch colons {
-	case 0:
-		tail = two(m)
 	case 1:
 		tail = ":" + two(m)
 	case 2:
