@@ -50,7 +50,7 @@ func connectOrMake(ctx context.Context, o *options) (*session, error) {
 			return &session{c, func() error { c.Close(); return nil }}, nil
 		}
 		if control.KindOf(err) != control.KindNoDaemon {
-			return nil, err
+			return nil, refused(o.data, err)
 		}
 		s, err := openLocal(ctx, o.data)
 		if control.KindOf(err) != control.KindInUse || time.Now().After(deadline) {
@@ -62,6 +62,17 @@ func connectOrMake(ctx context.Context, o *options) (*session, error) {
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// refused is why no connection came about: whose directory it is says more
+// than that the socket may not be used.
+func refused(dir string, err error) error {
+	if control.KindOf(err) == control.KindNoRight {
+		if derr := daemon.CheckDir(dir); derr != nil {
+			return derr
+		}
+	}
+	return err
 }
 
 // openLocal opens the data directory in this process, logging where a daemon

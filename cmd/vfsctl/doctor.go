@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -32,11 +31,7 @@ type doctorReport struct {
 }
 
 func runDoctor(ctx context.Context, o *options, s streams) error {
-	dir, err := filepath.Abs(o.data)
-	if err != nil {
-		return err
-	}
-	r := doctorReport{DataDir: dir, Findings: daemon.Diagnose(ctx, dir, func(ctx context.Context) (*control.Client, func() error, error) {
+	r := doctorReport{DataDir: o.data, Findings: daemon.Diagnose(ctx, o.data, func(ctx context.Context) (*control.Client, func() error, error) {
 		c, err := connect(ctx, o)
 		if err != nil {
 			return nil, nil, err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,6 +49,10 @@ func newRoot(s streams) *cobra.Command {
 		SilenceErrors: true,
 		Version:       daemon.Version,
 		Args:          cobra.ArbitraryArgs,
+		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
+			o.data, err = filepath.Abs(o.data)
+			return err
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cmd.Help()

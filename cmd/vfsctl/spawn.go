@@ -32,7 +32,7 @@ func connectDaemon(ctx context.Context, o *options) (_ *session, started bool, e
 		}
 		// Somebody else has just started one, or works on the directory.
 		if control.KindOf(err) != control.KindInUse || time.Now().After(deadline) {
-			return nil, false, err
+			return nil, false, refused(o.data, err)
 		}
 		select {
 		case <-time.After(inUsePause):
@@ -45,10 +45,6 @@ func connectDaemon(ctx context.Context, o *options) (_ *session, started bool, e
 // startDaemon starts a daemon in a session of its own and waits until it
 // answers. It outlives this process and its terminal.
 func startDaemon(ctx context.Context, dir string) error {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return err
-	}
 	if err := daemon.CheckDir(dir); err != nil {
 		return err
 	}

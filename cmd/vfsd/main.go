@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -37,14 +38,15 @@ func run(args []string) int {
 func newCommand(begun func()) *cobra.Command {
 	var dir string
 	var debug bool
+	var stopWait time.Duration
 	cmd := &cobra.Command{
 		Use:   "vfsd --data DIR",
 		Short: "Keep workspaces and mount them",
 		Long: `vfsd keeps the workspaces of a data directory and answers vfsctl on the unix
 socket vfsd.sock in it. It runs in the foreground and logs to standard error.
 
-SIGTERM and SIGINT stop it: mounts are unmounted (those still in use after five
-seconds are taken from their users), everything is flushed and checkpointed. A
+SIGTERM and SIGINT stop it: mounts are unmounted (those still in use after
+--stop-wait are taken from their users), everything is flushed and checkpointed. A
 second signal ends it at once, which loses nothing that was acknowledged.
 
 Exit codes: 0 stopped as asked, 1 error, 2 wrong usage.`,
@@ -56,12 +58,13 @@ Exit codes: 0 stopped as asked, 1 error, 2 wrong usage.`,
 			if debug {
 				level = slog.LevelDebug
 			}
-			return daemon.Foreground(dir, level)
+			return daemon.Foreground(dir, level, stopWait)
 		},
 		SilenceUsage: true, SilenceErrors: true,
 	}
 	cmd.Flags().StringVar(&dir, "data", daemon.DefaultDir(), "data `directory` (default from VFSD_DATA or XDG_STATE_HOME)")
 	cmd.Flags().BoolVar(&debug, "debug", false, "log more")
+	cmd.Flags().DurationVar(&stopWait, "stop-wait", daemon.DefaultStopWait, "how long to wait for mounts in use when stopping")
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	return cmd
 }

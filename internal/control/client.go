@@ -74,7 +74,7 @@ func dialError(ctx context.Context, name string, err error) *Error {
 	var op *net.OpError
 	dial := errors.As(err, &op) && op.Op == "dial"
 	switch {
-	case dial && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)):
+	case dial && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOTDIR)):
 		return Errorf(KindNoDaemon, "no daemon runs on this data directory: %w", err)
 	case dial && errors.Is(err, fs.ErrPermission):
 		return Errorf(KindNoRight, "the daemon of this data directory belongs to another user: %w", err)

@@ -174,6 +174,7 @@ func (d *Daemon) remove(_ context.Context, r control.RemoveRequest) (control.Emp
 	if err := d.data.Remove(r.Workspace); err != nil {
 		return control.Empty{}, err
 	}
+	d.wasteful.Store(true)
 	d.log.Info("removed", "workspace", r.Workspace)
 	return control.Empty{}, nil
 }
@@ -263,6 +264,7 @@ func (d *Daemon) removeSnapshot(_ context.Context, r control.RemoveSnapshotReque
 	if err != nil {
 		return control.Empty{}, err
 	}
+	d.wasteful.Store(true)
 	return control.Empty{}, w.RemoveSnapshot(r.Name)
 }
 

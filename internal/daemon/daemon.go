@@ -41,8 +41,10 @@ type Daemon struct {
 	serve   bool
 	started time.Time
 	origins atomic.Uint64 // of mounts, the last given out
-	stop    chan struct{} // closed when a client asked for the end
-	stopped sync.Once
+	// wasteful is whether something was removed since the last collection.
+	wasteful atomic.Bool
+	stop     chan struct{} // closed when a client asked for the end
+	stopped  sync.Once
 
 	mounting sync.Mutex // held while mounts change
 

@@ -6,17 +6,20 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 // Foreground runs a daemon on dir until a signal or a client ends it, logging
-// to standard error. It is what vfsd does, and vfsctl's own daemon.
-func Foreground(dir string, level slog.Level) error {
+// to standard error; stopWait is RunOptions.StopWait. It is what vfsd does, and vfsctl's own daemon.
+func Foreground(dir string, level slog.Level, stopWait time.Duration) error {
 	log := NewLog(os.Stderr, level)
 	ctx, again := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer again()
 	// A second signal is not waited for: it ends the process as kill -9 would.
 	context.AfterFunc(ctx, again)
-	err := Run(ctx, RunOptions{Options: Options{Dir: dir, Log: log}, Ready: Notify(log)})
+	err := Run(ctx, RunOptions{
+		Options: Options{Dir: dir, Log: log}, StopWait: stopWait, Ready: Notify(log),
+	})
 	if err != nil {
 		log.Error("ended", "err", err)
 	}

@@ -24,11 +24,14 @@ type RunOptions struct {
 	Ready func(error)
 }
 
+// DefaultStopWait is how long an orderly end waits for mounts in use.
+const DefaultStopWait = 5 * time.Second
+
 // Run is a daemon's life: it returns when ctx ends or a client asked for the
 // end, and everything is flushed, checkpointed and unmounted.
 func Run(ctx context.Context, o RunOptions) error {
 	if o.StopWait == 0 {
-		o.StopWait = 5 * time.Second
+		o.StopWait = DefaultStopWait
 	}
 	if o.Ready == nil {
 		o.Ready = func(error) {}

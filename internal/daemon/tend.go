@@ -9,7 +9,8 @@ import (
 const tendEvery = time.Hour
 
 // tend collects garbage in the background until ctx ends. A store that has not
-// grown since the last time has little to give, and is let sleep.
+// grown since the last time, and of which nothing was removed, has little to
+// give and is let sleep.
 func (d *Daemon) tend(ctx context.Context) {
 	tick := time.NewTicker(tendEvery)
 	defer tick.Stop()
@@ -20,9 +21,10 @@ func (d *Daemon) tend(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if d.data.Chunks().Stats().StoredBytes == last {
+		if d.data.Chunks().Stats().StoredBytes == last && !d.wasteful.Load() {
 			continue
 		}
+		d.wasteful.Store(false)
 		g, err := d.data.GC(ctx, false)
 		if err != nil {
 			if ctx.Err() == nil {
