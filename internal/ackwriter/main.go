@@ -5,6 +5,7 @@
 //	ackwriter write DIR LOG [-seed N] [-count N] [-fsync N]   until it fails or is done
 //	ackwriter verify DIR LOG [-power]
 //	ackwriter fill DIR LOG [-count N]              N small files, without notes
+//	ackwriter shutdown DIR LOG                     cut the power of DIR's ext4
 //
 // LOG belongs on another file system. Each line of it is one change, written
 // after the system call that made it had returned. The last change may have
@@ -30,7 +31,7 @@ import (
 
 func main() {
 	if len(os.Args) < 4 {
-		fmt.Fprintln(os.Stderr, "usage: ackwriter write|verify|fill DIR LOG [-seed N] [-count N]")
+		fmt.Fprintln(os.Stderr, "usage: ackwriter write|verify|fill|shutdown DIR LOG [-seed N] [-count N]")
 		os.Exit(2)
 	}
 	flags := flag.NewFlagSet("ackwriter", flag.ExitOnError)
@@ -53,6 +54,8 @@ func main() {
 		}
 	case "fill":
 		err = fill(os.Args[2], *count)
+	case "shutdown":
+		err = shutdown(os.Args[2])
 	default:
 		err = fmt.Errorf("no such command: %s", os.Args[1])
 	}
