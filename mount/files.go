@@ -38,8 +38,10 @@ type Opened struct {
 const (
 	// flagExec is how Linux marks an open for execve(2) in a FUSE OPEN.
 	flagExec = 0x20
+	// flagNoAtime is Linux's O_NOATIME, which package syscall has there alone.
+	flagNoAtime = 0x40000
 	// openFlags are the flags of open(2) that mean something to an FS.
-	openFlags = syscall.O_ACCMODE | syscall.O_APPEND | syscall.O_TRUNC | syscall.O_EXCL | syscall.O_SYNC
+	openFlags = syscall.O_ACCMODE | syscall.O_APPEND | syscall.O_TRUNC | syscall.O_EXCL | syscall.O_SYNC | flagNoAtime
 )
 
 func (s *Server) opened(h vfs.Handle, flags int, direct bool, out *Opened) {

@@ -130,6 +130,7 @@ type Capabilities struct {
 	Umask          bool // the caller's umask; else default ACLs meet a masked mode
 	AtomicTruncate bool // O_TRUNC as part of open
 	ZeroRange      bool // fallocate's ZERO_RANGE
+	Sticky         bool // modes show the sticky bit (the FS heeds it either way)
 	Passthrough    bool // reads and writes that bypass the daemon
 	// SubsecondBefore1970 is whether times before 1970 keep their fraction.
 	SubsecondBefore1970 bool

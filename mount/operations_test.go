@@ -365,6 +365,10 @@ func attributes(c *client) {
 	} else if born && time.Unix(sx.Btime.Sec, 0).Before(before.Add(-time.Minute)) {
 		c.errorf("born %v", sx.Btime)
 	}
+	c.ok(unix.Chmod(c.path("f"), 0o1700))
+	if shown := c.stat("f").Mode&unix.S_ISVTX != 0; shown != c.caps.Sticky {
+		c.errorf("sticky bit shown: %v", shown)
+	}
 	old := c.stat(".")
 	c.create("g", "")
 	if st := c.stat("."); st.Mtim == old.Mtim || st.Ctim == old.Ctim {

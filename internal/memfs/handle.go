@@ -13,6 +13,9 @@ type handle struct {
 	flags int
 }
 
+// noAtime is Linux's O_NOATIME, which package syscall has there alone.
+const noAtime = 0x40000
+
 func (fs *FS) openHandle(n *inode, flags int) *handle {
 	n.opens++
 	return &handle{fs: fs, n: n, flags: flags}
@@ -81,7 +84,7 @@ func (h *handle) Read(op *vfs.Op, p []byte, off int64) (int, error) {
 	n := int(min(int64(len(p)), max(size-off, 0)))
 	h.n.data.read(p[:n], off)
 	h.fs.mu.RUnlock()
-	if len(p) > 0 {
+	if len(p) > 0 && h.flags&noAtime == 0 {
 		h.fs.accessed(op, h.n)
 	}
 	return n, nil

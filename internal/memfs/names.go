@@ -205,6 +205,9 @@ func (fs *FS) link(op *vfs.Op, ino, newParent vfs.Ino, newName string) (vfs.Attr
 	case n.attr.Nlink >= vfs.MaxLinks:
 		return vfs.Attr{}, syscall.EMLINK
 	}
+	if err := vfs.CheckLink(&n.attr, n.acl, &op.Cred); err != nil {
+		return vfs.Attr{}, err
+	}
 	dir.add(newName, n)
 	n.attr.Ctime = dir.attr.Ctime
 	return n.attr, nil

@@ -20,9 +20,11 @@ func xattrMay(op *vfs.Op, n *inode, name string, write bool) error {
 	switch {
 	case len(name) > vfs.MaxXattrName:
 		return syscall.ERANGE
-	case strings.HasPrefix(name, prefixUser) && len(name) > len(prefixUser):
+	case name == prefixUser, name == prefixTrusted, name == prefixSecurity:
+		return syscall.EINVAL
+	case strings.HasPrefix(name, prefixUser):
 		return userXattrMay(op, n, write)
-	case strings.HasPrefix(name, prefixTrusted) && len(name) > len(prefixTrusted):
+	case strings.HasPrefix(name, prefixTrusted):
 		switch {
 		case op.UID == 0:
 			return nil
@@ -30,7 +32,7 @@ func xattrMay(op *vfs.Op, n *inode, name string, write bool) error {
 			return syscall.EPERM
 		}
 		return syscall.ENODATA
-	case strings.HasPrefix(name, prefixSecurity) && len(name) > len(prefixSecurity):
+	case strings.HasPrefix(name, prefixSecurity):
 		if write && op.UID != 0 {
 			return syscall.EPERM
 		}
@@ -213,6 +215,10 @@ func (fs *FS) removexattr(op *vfs.Op, ino vfs.Ino, name string) error {
 		return err
 	}
 	if _, ok := n.xattr(name); !ok {
+		// To be without an ACL is what was asked for.
+		if name == vfs.XattrACLAccess || name == vfs.XattrACLDefault {
+			return nil
+		}
 		return syscall.ENODATA
 	}
 	switch name {

@@ -33,7 +33,7 @@ func (driver) Name() string { return Name }
 func (driver) Capabilities() mount.Capabilities {
 	return mount.Capabilities{
 		RenameFlags: true, Seek: true, CopyRange: true, ReadDirPlus: true, Tmpfile: true,
-		Statx: true, Umask: true, AtomicTruncate: true, ZeroRange: true, SubsecondBefore1970: true,
+		Statx: true, Umask: true, AtomicTruncate: true, ZeroRange: true, SubsecondBefore1970: true, Sticky: true,
 		MaxRequest: 1 << 20,
 	}
 }
