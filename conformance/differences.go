@@ -31,7 +31,7 @@ var Differences = []Difference{
 func declared(fs, name string, env *harness.Env) *Difference {
 	for i := range Differences {
 		d := &Differences[i]
-		if d.FS != fs || !match(d.Case, name) {
+		if d.FS != fs || !Match(d.Case, name) {
 			continue
 		}
 		if d.Since != "" && !atLeast(env, d.Since) || d.Before != "" && atLeast(env, d.Before) {
@@ -48,9 +48,9 @@ func atLeast(env *harness.Env, release string) bool {
 	return env.KernelAtLeast(major, minor)
 }
 
-// match reports whether name matches a pattern in which * stands for any run
+// Match reports whether name matches a pattern in which * stands for any run
 // of characters.
-func match(pattern, name string) bool {
+func Match(pattern, name string) bool {
 	parts := strings.Split(pattern, "*")
 	if len(parts) == 1 {
 		return pattern == name

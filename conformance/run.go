@@ -125,7 +125,7 @@ func pick(o Options) ([]harness.Case, error) {
 		if len(o.Groups) > 0 && !slices.Contains(o.Groups, c.Group) {
 			continue
 		}
-		if len(o.Match) > 0 && !slices.ContainsFunc(o.Match, func(p string) bool { return match(p, c.Name) }) {
+		if len(o.Match) > 0 && !slices.ContainsFunc(o.Match, func(p string) bool { return Match(p, c.Name) }) {
 			continue
 		}
 		cases = append(cases, c)

@@ -553,7 +553,7 @@ func fullDisk(g *Group) {
 		t.Write("f", "data")
 		fill(t)
 		fd := t.Open("f", unix.O_RDWR)
-		t.Errno(unix.Fallocate(fd, 0, 0, 1<<30), unix.ENOSPC, unix.EDQUOT)
+		t.Errno(unix.Fallocate(fd, keepSize, 0, 1<<30), unix.ENOSPC, unix.EDQUOT)
 		t.Content("f", "data")
 	})
 }

@@ -214,19 +214,19 @@ func openUnlinked(g *Group) {
 // before, with it, and after. Others may use the file system meanwhile, so
 // one clear round of a few is enough.
 func spaceReturns(t *T) {
-	const size = 24 << 20
 	free := func() int64 {
 		var st unix.Statfs_t
 		t.Must(unix.Statfs(".", &st))
 		return int64(st.Bfree) * int64(st.Bsize)
 	}
-	data := []byte(strings.Repeat("0123456789abcdef", 1<<16))
+	data := []byte(strings.Repeat("0123456789abcdef", 1<<14))
+	size := min(24<<20, free()/3) / int64(len(data)) * int64(len(data))
 	var took, back int64
 	for range 5 {
 		before := free()
 		fd := t.Open("f", unix.O_CREAT|unix.O_RDWR, 0o600)
 		t.OK(unix.Unlink("f"))
-		for range size / len(data) {
+		for range size / int64(len(data)) {
 			t.Must(harness.WriteAll(fd, data))
 		}
 		t.Must(unix.Fsync(fd))
