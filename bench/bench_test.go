@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -206,4 +208,32 @@ func TestCounters(t *testing.T) {
 	if got := r.Rows[0].Counters; len(got) != 1 || got["LOOKUP"] != 3 {
 		t.Errorf("counters %v, want 3 LOOKUP a run", got)
 	}
+}
+
+// TestProcessUse looks at this process, which has done something.
+func TestProcessUse(t *testing.T) {
+	before, err := ProcessUse(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS != "linux" {
+		if before != nil {
+			t.Errorf("figures on %s: %v", runtime.GOOS, before)
+		}
+		return
+	}
+	for range 300 {
+		cmd := exec.Command(os.Args[0], "-test.run=^$")
+		if err := cmd.Run(); err != nil {
+			t.Fatal(err)
+		}
+		after, err := ProcessUse(os.Getpid())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if after["daemon CPU ms"] > before["daemon CPU ms"] && after["daemon context switches"] > before["daemon context switches"] {
+			return
+		}
+	}
+	t.Error("300 children were started at no cost")
 }

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package scale
+
+func resident() (int64, bool) { return 0, false }
