@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vfsd/vfsd/bench"
-	"github.com/vfsd/vfsd/bench/report"
+	benchreport "github.com/vfsd/vfsd/bench/report"
 	"github.com/vfsd/vfsd/bench/scale"
 	"github.com/vfsd/vfsd/bench/workload"
 	"github.com/vfsd/vfsd/internal/control"
@@ -137,9 +137,9 @@ func runBench(ctx context.Context, o benchOptions, s streams, dir string) error 
 	return showBench(o, s, r)
 }
 
-func showBench(o benchOptions, s streams, r *report.Report) error {
+func showBench(o benchOptions, s streams, r *benchreport.Report) error {
 	if o.out != "" {
-		if err := report.Save(o.out, r); err != nil {
+		if err := benchreport.Save(o.out, r); err != nil {
 			return err
 		}
 	}
@@ -273,7 +273,7 @@ func runBenchScale(ctx context.Context, o *options, s streams, opts scale.Option
 		return err
 	}
 	if out != "" {
-		if err := report.SaveScale(out, r); err != nil {
+		if err := benchreport.SaveScale(out, r); err != nil {
 			return err
 		}
 	}
