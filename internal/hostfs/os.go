@@ -46,7 +46,7 @@ func (OS) SyncDir(name string) error {
 	if err != nil {
 		return err
 	}
-	err = d.Sync()
+	err = fsync(d)
 	if cerr := d.Close(); err == nil {
 		err = cerr
 	}
@@ -54,6 +54,9 @@ func (OS) SyncDir(name string) error {
 }
 
 type osFile struct{ *os.File }
+
+// Sync implements File.
+func (f osFile) Sync() error { return fsync(f.File) }
 
 // Size implements File.
 func (f osFile) Size() (int64, error) {
