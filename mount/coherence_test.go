@@ -9,7 +9,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/vfsd/vfsd/internal/memfs"
 	"github.com/vfsd/vfsd/mount"
 	"github.com/vfsd/vfsd/vfs"
 	"golang.org/x/sys/unix"
@@ -282,7 +281,7 @@ func coherenceMany(c *client) {
 // A change of everything (a restore) makes the kernel ask for everything.
 func TestChangeAll(t *testing.T) {
 	eachDriver(t, func(t *testing.T, driver string) {
-		mem := memfs.New()
+		mem := emptyTree()
 		fs := &switchFS{FS: mem}
 		s := serve(t, driver, fs)
 		e := &editor{t, mem, &vfs.Op{Origin: mountOrigin}} // the mount does not hear of these
@@ -330,7 +329,7 @@ func init() {
 // processes that fight over one directory through both end.
 func TestTwoMounts(t *testing.T) {
 	eachDriver(t, func(t *testing.T, driver string) {
-		fs := memfs.New()
+		fs := emptyTree()
 		a := serve(t, driver, fs)
 		b := serve(t, driver, fs, func(o *mount.Options) { o.Origin = otherOrigin })
 		ra, rb := a.start("fight"), b.start("fight")

@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vfsd/vfsd/internal/memfs"
 	"github.com/vfsd/vfsd/mount"
 	"github.com/vfsd/vfsd/vfs"
 	"golang.org/x/sys/unix"
@@ -124,7 +123,7 @@ func TestDeadMount(t *testing.T) {
 		user.proceed()
 		user.wait(nil)
 
-		o := mount.Options{FS: memfs.New(), Origin: 1, MountPoint: s.dir, Name: "again"}
+		o := mount.Options{FS: emptyTree(), Origin: 1, MountPoint: s.dir, Name: "again"}
 		if _, err := mount.Preflight(o); !errors.Is(err, syscall.ENOTCONN) {
 			t.Errorf("preflight on a dead mount: %v", err)
 		}
@@ -139,7 +138,7 @@ func TestDeadMount(t *testing.T) {
 
 func init() {
 	clients["daemon"] = func(c *client) {
-		_, err := mount.Mount(c.driver, mount.Options{FS: memfs.New(), Origin: 1, MountPoint: c.dir, Name: "dies"})
+		_, err := mount.Mount(c.driver, mount.Options{FS: emptyTree(), Origin: 1, MountPoint: c.dir, Name: "dies"})
 		c.ok(err)
 		c.step("mounted")
 	}
@@ -178,7 +177,7 @@ func TestPreflight(t *testing.T) {
 		{"the same by a symlink", link + "/sub", syscall.EDEADLK},
 		{"mounted by somebody", "/proc", syscall.EBUSY},
 	} {
-		_, err := mount.Mount("", mount.Options{FS: memfs.New(), Origin: 1, MountPoint: c.path})
+		_, err := mount.Mount("", mount.Options{FS: emptyTree(), Origin: 1, MountPoint: c.path})
 		if !errors.Is(err, c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v; want %v in one line", c.name, err, error(c.want))
 		}
@@ -230,7 +229,7 @@ func TestEndReleases(t *testing.T) {
 	eachDriver(t, func(t *testing.T, driver string) {
 		for _, how := range []string{"unmount", "abort"} {
 			t.Run(how, func(t *testing.T) {
-				fs := &countingFS{FS: memfs.New()}
+				fs := &countingFS{FS: emptyTree()}
 				s := serve(t, driver, fs)
 				r := s.start("holds")
 				r.await("holding")
@@ -284,7 +283,7 @@ func (f *waitingFS) Getxattr(op *vfs.Op, ino vfs.Ino, name string) ([]byte, erro
 // A signal ends a request that waits, and the mount answers others meanwhile.
 func TestInterrupt(t *testing.T) {
 	eachDriver(t, func(t *testing.T, driver string) {
-		fs := &waitingFS{FS: memfs.New(), waiting: make(chan uint32)}
+		fs := &waitingFS{FS: emptyTree(), waiting: make(chan uint32)}
 		s := serve(t, driver, fs)
 		r := s.start("isInterrupted")
 		thread := <-fs.waiting

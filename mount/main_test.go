@@ -47,12 +47,13 @@ type client struct {
 	dir    string
 	driver string
 	caps   mount.Capabilities
+	root   bool // the client is root
 	in     *bufio.Reader
 	failed bool
 }
 
 func runClient(name string) {
-	c := &client{dir: os.Getenv(envDir), driver: os.Getenv(envDriver), in: bufio.NewReader(os.Stdin)}
+	c := &client{dir: os.Getenv(envDir), driver: os.Getenv(envDriver), root: os.Geteuid() == 0, in: bufio.NewReader(os.Stdin)}
 	var err error
 	c.caps, err = mount.CapabilitiesOf(c.driver)
 	c.ok(err)
@@ -142,12 +143,22 @@ func needMounts(t *testing.T) {
 	}
 }
 
+// emptyTree is a tree in memory whose root belongs to whoever runs the tests.
+func emptyTree() *memfs.FS {
+	fs := memfs.New()
+	own := vfs.SetAttr{Mask: vfs.SetUID | vfs.SetGID, UID: uint32(os.Geteuid()), GID: uint32(os.Getegid())}
+	if _, err := fs.Setattr(other(), vfs.RootIno, &own); err != nil {
+		panic(err)
+	}
+	return fs
+}
+
 // serve mounts fs, or an empty tree in memory. Whatever happens, the mount is
 // gone at the end of the test.
 func serve(t *testing.T, driver string, fs vfs.FS, change ...func(*mount.Options)) *served {
 	t.Helper()
 	if fs == nil {
-		fs = memfs.New()
+		fs = emptyTree()
 	}
 	s := &served{t: t, driver: driver, fs: fs, dir: t.TempDir()}
 	o := mount.Options{

@@ -40,6 +40,10 @@ func checkDevice() error {
 	case err != nil:
 		return fmt.Errorf("mount: %w", err)
 	}
+	// fusermount3 opens it as the user, too.
+	if err := unix.Access(fuseDevice, unix.R_OK|unix.W_OK); err != nil {
+		return fmt.Errorf("mount: %s: %w: let everyone read and write it (chmod 666), as distributions do", fuseDevice, err)
+	}
 	return nil
 }
 
