@@ -213,7 +213,9 @@ func (p *Packs) rescueChunk(id ID, at loc) error {
 	if now, _, ok := p.index.lookup(id); !ok || now != at || pk == nil {
 		p.w.mu.Lock()
 		defer p.w.mu.Unlock()
-		delete(p.w.lost, id)
+		if p.w.lost[id].at == at {
+			delete(p.w.lost, id)
+		}
 		return nil
 	}
 	r, body, err := p.readRecord(pk, at, id)

@@ -113,77 +113,100 @@ func TestFsyncShared(t *testing.T) {
 	}
 }
 
+// lostRig is a store that holds two chunks, one of which it has lost: the fsync
+// of their pack failed, and the bytes are gone.
+type lostRig struct {
+	opt          Options
+	disk         *hostfs.Fault
+	p            *Packs
+	kept, lost   []byte
+	keptID, gone ID
+}
+
+func newLostRig(t *testing.T) *lostRig {
+	r := rand.New(rand.NewPCG(1, 10))
+	rig := &lostRig{opt: testOptions(t), kept: sample(r, 1000), lost: sample(r, 2000)}
+	rig.disk = hostfs.NewFault(fastFS{}, nil)
+	rig.opt.FS, rig.opt.CacheBytes = rig.disk, -1
+	rig.p = mustOpen(t, rig.opt)
+	rig.keptID, rig.gone = mustPut(t, rig.p, rig.kept), mustPut(t, rig.p, rig.lost)
+	name := packPath(rig.opt.Dir, 1)
+	rig.disk.SetHook(func(op hostfs.Op, path string) error {
+		if op != hostfs.OpSync || path != name {
+			return nil
+		}
+		// The kernel drops the page when it cannot write it.
+		at, _, _ := rig.p.index.lookup(rig.gone)
+		f, err := os.OpenFile(name, os.O_RDWR, 0)
+		if err == nil {
+			_, err = f.WriteAt(make([]byte, at.n), int64(at.off))
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		return syscall.EIO
+	})
+	if err := rig.p.Fsync(t.Context()); !errors.Is(err, syscall.EIO) {
+		t.Fatalf("Fsync: %v", err)
+	}
+	rig.disk.SetHook(nil)
+	return rig
+}
+
+// holds: the chunk that was rescued is there.
+func (rig *lostRig) holds(t *testing.T) {
+	t.Helper()
+	if got, err := rig.p.Get(t.Context(), rig.keptID); err != nil || !bytes.Equal(got, rig.kept) {
+		t.Fatalf("Get of the rescued chunk: %v", err)
+	}
+}
+
 // TestLost: when an fsync fails and the bytes cannot be read back either, Fsync
 // fails until the chunk is stored again or collected.
 func TestLost(t *testing.T) {
-	for _, how := range []string{"stored", "collected", "reopened"} {
-		t.Run(how, func(t *testing.T) {
-			opt := testOptions(t)
-			opt.CacheBytes = -1
-			disk := hostfs.NewFault(fastFS{}, nil)
-			opt.FS = disk
-			p := mustOpen(t, opt)
-			r := rand.New(rand.NewPCG(1, 10))
-			kept, lost := sample(r, 1000), sample(r, 2000)
-			keptID, lostID := mustPut(t, p, kept), mustPut(t, p, lost)
-			name := packPath(opt.Dir, 1)
-			disk.SetHook(func(op hostfs.Op, path string) error {
-				if op != hostfs.OpSync || path != name {
-					return nil
-				}
-				// The kernel drops the page when it cannot write it.
-				at, _, _ := p.index.lookup(lostID)
-				f, err := os.OpenFile(name, os.O_RDWR, 0)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer f.Close()
-				if _, err := f.WriteAt(make([]byte, at.n), int64(at.off)); err != nil {
-					t.Fatal(err)
-				}
-				return syscall.EIO
-			})
-			if err := p.Fsync(t.Context()); !errors.Is(err, syscall.EIO) {
-				t.Fatalf("Fsync: %v", err)
+	for how, heal := range map[string]func(*testing.T, *lostRig){
+		"stored": func(t *testing.T, rig *lostRig) {
+			if mustPut(t, rig.p, rig.lost) != rig.gone {
+				t.Fatal("another ID")
 			}
+		},
+		"collected": func(t *testing.T, rig *lostRig) {
+			gc := rig.p.BeginGC()
+			gc.Mark(rig.keptID)
+			if _, err := gc.Sweep(t.Context(), false, nil); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"reopened": func(t *testing.T, rig *lostRig) {
+			if err := rig.p.Close(); !errors.Is(err, vfs.ErrCorrupt) {
+				t.Fatalf("Close: %v", err)
+			}
+			rig.p = mustOpen(t, rig.opt)
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			rig := newLostRig(t)
 			for range 2 {
-				if err := p.Fsync(t.Context()); !errors.Is(err, vfs.ErrCorrupt) {
+				if err := rig.p.Fsync(t.Context()); !errors.Is(err, vfs.ErrCorrupt) {
 					t.Fatalf("Fsync with a lost chunk: %v", err)
 				}
 			}
-			if got, err := p.Get(t.Context(), keptID); err != nil || !bytes.Equal(got, kept) {
-				t.Fatalf("Get of a rescued chunk: %v", err)
+			rig.holds(t)
+			if at, _, _ := rig.p.index.lookup(rig.keptID); at.pack == 1 {
+				t.Error("the rescued chunk is still in the failed pack")
 			}
-			if at, _, _ := p.index.lookup(keptID); at.pack == 1 {
-				t.Error("the other chunk is still in the failed pack")
-			}
-			if _, err := p.Get(t.Context(), lostID); !errors.Is(err, vfs.ErrCorrupt) {
+			if _, err := rig.p.Get(t.Context(), rig.gone); !errors.Is(err, vfs.ErrCorrupt) {
 				t.Fatalf("Get of the lost chunk: %v", err)
 			}
-			disk.SetHook(nil)
-			switch how {
-			case "stored":
-				if mustPut(t, p, lost) != lostID {
-					t.Fatal("another ID")
-				}
-			case "collected":
-				gc := p.BeginGC()
-				gc.Mark(keptID)
-				if _, err := gc.Sweep(t.Context(), false, nil); err != nil {
-					t.Fatal(err)
-				}
-			case "reopened":
-				if err := p.Close(); !errors.Is(err, vfs.ErrCorrupt) {
-					t.Fatalf("Close: %v", err)
-				}
-				p = mustOpen(t, opt)
+			if n := rig.p.Stats().Lost; n != 1 {
+				t.Errorf("%d chunks are lost", n)
 			}
-			if err := p.Fsync(t.Context()); err != nil {
+			heal(t, rig)
+			if err := rig.p.Fsync(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if got, err := p.Get(t.Context(), keptID); err != nil || !bytes.Equal(got, kept) {
-				t.Fatal(err)
-			}
+			rig.holds(t)
 		})
 	}
 }

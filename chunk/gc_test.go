@@ -24,46 +24,116 @@ type roots struct {
 	begin sync.RWMutex
 
 	mu   sync.Mutex
-	data map[ID][]byte // guarded by mu
+	data map[ID]root // guarded by mu
+	made int         // guarded by mu; roots made so far
 }
 
-func (r *roots) random(rnd *rand.Rand) (ID, []byte, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.data) == 0 {
-		return ID{}, nil, false
+// root is a chunk that is kept. Its number tells it from one that was dropped
+// and made again.
+type root struct {
+	data []byte
+	no   int
+}
+
+func (live *roots) add(id ID, data []byte) {
+	live.mu.Lock()
+	defer live.mu.Unlock()
+	if _, ok := live.data[id]; !ok {
+		live.made++
+		live.data[id] = root{data, live.made}
 	}
-	k := rnd.IntN(len(r.data))
-	for id, data := range r.data {
+}
+
+func (live *roots) get(id ID) root {
+	live.mu.Lock()
+	defer live.mu.Unlock()
+	return live.data[id]
+}
+
+func (live *roots) random(r *rand.Rand) (ID, bool) {
+	live.mu.Lock()
+	defer live.mu.Unlock()
+	if len(live.data) == 0 {
+		return ID{}, false
+	}
+	k := r.IntN(len(live.data))
+	for id := range live.data {
 		if k--; k < 0 {
-			return id, data, true
+			return id, true
 		}
 	}
 	panic("unreachable")
 }
 
-func (r *roots) collect(p *Packs) (GCReport, error) {
-	r.begin.Lock()
+func (live *roots) collect(p *Packs) (GCReport, error) {
+	live.begin.Lock()
 	gc := p.BeginGC()
-	r.begin.Unlock()
-	r.mu.Lock()
-	for id := range r.data {
+	live.begin.Unlock()
+	live.mu.Lock()
+	for id := range live.data {
 		gc.Mark(id)
 	}
-	r.mu.Unlock()
+	live.mu.Unlock()
 	return gc.Sweep(context.Background(), false, func() error { return nil })
+}
+
+// step does one random thing that a writer may do.
+func (live *roots) step(p *Packs, r *rand.Rand) error {
+	ctx := context.Background()
+	switch k := r.IntN(100); {
+	case k < 45:
+		content := r.Uint64N(300)
+		data := sample(rand.New(rand.NewPCG(content, 0)), int(content*37%9000))
+		live.begin.RLock()
+		defer live.begin.RUnlock()
+		id, err := p.Put(ctx, data)
+		if err != nil {
+			return err
+		}
+		live.add(id, data)
+	case k < 70:
+		id, _ := live.random(r)
+		before := live.get(id)
+		got, err := p.Get(ctx, id)
+		switch after := live.get(id); {
+		case after.no == 0 || after.no != before.no:
+			// Another writer dropped it, and a collection may have taken it.
+		case err != nil:
+			return fmt.Errorf("root %d: %w", after.no, err)
+		case !bytes.Equal(got, after.data):
+			return fmt.Errorf("root %d has other bytes", after.no)
+		}
+	case k < 98:
+		if id, ok := live.random(r); ok {
+			live.mu.Lock()
+			defer live.mu.Unlock()
+			delete(live.data, id)
+		}
+	default:
+		return p.Fsync(ctx)
+	}
+	return nil
+}
+
+func (live *roots) verify(t *testing.T, p *Packs) {
+	t.Helper()
+	for id, want := range live.data {
+		if got, err := p.Get(t.Context(), id); err != nil || !bytes.Equal(got, want.data) {
+			t.Fatalf("Get of a root: %v", err)
+		}
+	}
+	mustScrub(t, p)
 }
 
 // TestGCUnderWriters collects again and again while eight writers store, read,
 // make and drop roots. They share contents, so that what one has dropped is
 // stored again by another at any moment of a sweep.
 func TestGCUnderWriters(t *testing.T) {
-	ctx := context.Background()
 	opt := testOptions(t)
 	opt.PackSize, opt.batch, opt.CacheBytes = 128<<10, 16<<10, -1
 	opt.Log = nil
 	p := mustOpen(t, opt)
-	live := &roots{data: make(map[ID][]byte)}
+	live := &roots{data: make(map[ID]root)}
 	steps := 1500
 	if soak() {
 		steps = 50000
@@ -74,45 +144,9 @@ func TestGCUnderWriters(t *testing.T) {
 		writers.Go(func() {
 			r := rand.New(rand.NewPCG(w, 9))
 			for range steps {
-				switch k := r.IntN(100); {
-				case k < 45:
-					content := r.Uint64N(300)
-					data := sample(rand.New(rand.NewPCG(content, 0)), int(content*37%9000))
-					live.begin.RLock()
-					id, err := p.Put(ctx, data)
-					live.mu.Lock()
-					live.data[id] = data
-					live.mu.Unlock()
-					live.begin.RUnlock()
-					if err != nil {
-						t.Error(err)
-						return
-					}
-				case k < 70:
-					id, want, ok := live.random(r)
-					if !ok {
-						continue
-					}
-					got, err := p.Get(ctx, id)
-					// Another writer may have dropped it meanwhile.
-					live.mu.Lock()
-					_, still := live.data[id]
-					live.mu.Unlock()
-					if still && err != nil && !errors.Is(err, ErrNotFound) || err == nil && !bytes.Equal(got, want) {
-						t.Errorf("Get of a root: %d bytes, %v", len(got), err)
-						return
-					}
-				case k < 98:
-					if id, _, ok := live.random(r); ok {
-						live.mu.Lock()
-						delete(live.data, id)
-						live.mu.Unlock()
-					}
-				default:
-					if err := p.Fsync(ctx); err != nil {
-						t.Error(err)
-						return
-					}
+				if err := live.step(p, r); err != nil {
+					t.Error(err)
+					return
 				}
 			}
 		})
@@ -134,21 +168,11 @@ func TestGCUnderWriters(t *testing.T) {
 	if deleted < 5 {
 		t.Errorf("only %d packs were deleted: nothing was tested", deleted)
 	}
-	for id, want := range live.data {
-		if got, err := p.Get(ctx, id); err != nil || !bytes.Equal(got, want) {
-			t.Fatalf("Get of a root at the end: %v", err)
-		}
-	}
-	mustScrub(t, p)
+	live.verify(t, p)
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
-	p = mustOpen(t, opt)
-	for id, want := range live.data {
-		if got, err := p.Get(ctx, id); err != nil || !bytes.Equal(got, want) {
-			t.Fatalf("Get of a root after reopening: %v", err)
-		}
-	}
+	live.verify(t, mustOpen(t, opt))
 }
 
 // gcRig is a store with ten sealed packs of 16 chunks each.

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// batchSize is how many bytes go to the host in one call. A call a chunk of
-	// 4 KiB was a third slower than copying the chunks together first.
+	// batchSize is how many bytes go to the host in one call. One call for each
+	// chunk of 4 KiB doubles the CPU time of Put, hashing included.
 	batchSize = 1 << 20
 
 	// pendingBatches bounds the bytes that are not yet in the page cache, so
