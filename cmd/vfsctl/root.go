@@ -82,10 +82,13 @@ func newRoot(s streams) *cobra.Command {
 	add(groupMount, newUp(o, s), newDown(o, s), newStatus(o, s))
 	add(groupWork, newCreate(o, s), newList(o, s), newRemove(o, s), newFork(o, s), newSnapshot(o, s),
 		newSnapshots(o, s), newLog(o, s), newDiff(o, s), newRestore(o, s), newQuota(o, s))
-	add(groupCare, newCheck(o, s), newScrub(o, s), newGC(o, s), newDoctor(o, s))
+	add(groupCare, newCheck(o, s), newScrub(o, s), newGC(o, s), newDoctor(o, s), newBench(o, s))
 	root.AddCommand(newVersion(o, s), newMan(s), newDaemon(o))
 	for _, c := range root.Commands() {
 		c.Args = usageArgs(c.Args)
+		if strings.Contains(c.Use, " WORKSPACE") {
+			c.ValidArgsFunction = completeWorkspaces(o)
+		}
 	}
 	return root
 }

@@ -33,6 +33,9 @@ func Run(ctx context.Context, o RunOptions) error {
 	if o.StopWait == 0 {
 		o.StopWait = DefaultStopWait
 	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	if o.Ready == nil {
 		o.Ready = func(error) {}
 	}
