@@ -58,7 +58,7 @@ func TestEveryWorkload(t *testing.T) {
 		rows[row.Workload] = true
 		checkRow(t, o, row)
 	}
-	for _, w := range workload.All() {
+	for _, w := range workload.All(o.Sizes) {
 		if !rows[w.Name] {
 			t.Errorf("%s has no row", w.Name)
 		}
@@ -82,7 +82,7 @@ func checkRow(t *testing.T, o Options, row report.Row) {
 		return
 	case row.Skipped != "":
 		t.Logf("%s left out: %s", row.Workload, row.Skipped)
-		if w, err := workload.Select([]string{row.Workload}); err != nil || len(w[0].Missing()) == 0 && !w[0].Cold && !w[0].Floor {
+		if w, err := workload.Select([]string{row.Workload}, o.Sizes); err != nil || len(w[0].Missing()) == 0 && !w[0].Cold && !w[0].Floor {
 			t.Errorf("%s left out although it could run: %s", row.Workload, row.Skipped)
 		}
 		return

@@ -39,6 +39,7 @@ func (r *Report) Chart(format string) ([]byte, error) {
 		names[i] = rows[i].label()
 	}
 	p := plot.New()
+	p.Title.Padding = 10
 	p.Title.Text = fmt.Sprintf("%s: time against %s (1 is equal, less is faster)", r.Subject.Filesystem, r.Baseline.Filesystem)
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, ratioTicks{}
 	p.X.Label.Text = "ratio of medians; whiskers: runs made in turn; mark: to reach"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 )
@@ -157,7 +158,7 @@ func (r *Report) writeCounters(b *bufio.Writer) {
 		})
 		var parts []string
 		for _, k := range keys[:min(countersShown, len(keys))] {
-			parts = append(parts, fmt.Sprintf("%s %.0f", k, c[k]))
+			parts = append(parts, fmt.Sprintf("%s %s", k, countOf(c[k])))
 		}
 		fmt.Fprintf(b, "%s| %s | %s |\n", head, r.Rows[i].label(), strings.Join(parts, ", "))
 		head = ""
@@ -165,6 +166,14 @@ func (r *Report) writeCounters(b *bufio.Writer) {
 	if head == "" {
 		fmt.Fprintln(b)
 	}
+}
+
+// countOf shows a mean of counts: whole unless it is small.
+func countOf(v float64) string {
+	if v < 10 && v != math.Trunc(v) {
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.0f", v)
 }
 
 // writeLeftOut lists what has no figures, and why.

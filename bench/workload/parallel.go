@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-func parallel() []Workload {
-	const group = "Clients at once, each with small files of its own"
+func parallel(s Sizes) []Workload {
+	group := "Clients at once, each with " + count(s.Small) + " files of its own"
 	var out []Workload
 	for _, clients := range []int{1, 2, 4} {
 		plural := "s"

@@ -15,11 +15,11 @@ import (
 	"github.com/vfsd/vfsd/bench/data"
 )
 
-func programs() []Workload {
+func programs(s Sizes) []Workload {
 	const group = "git and npm"
 	return []Workload{
 		{
-			Name: "git-commit", Title: "git init, add, commit", Group: group, Client: Tools, Limit: 1.1,
+			Name: "git-commit", Title: "git init, add, commit " + count(s.GitFiles) + " files", Group: group, Client: Tools, Limit: 1.1,
 			Needs: []string{"git"},
 			Setup: func(_ context.Context, e *Env) error {
 				return data.WriteTree(e.Work, data.Tree(e.Seed, e.Sizes.GitFiles))
@@ -30,7 +30,7 @@ func programs() []Workload {
 			},
 		},
 		{
-			Name: "git-clone", Title: "git clone, shallow, about 1 MB", Group: group, Client: Tools, Limit: 1.1,
+			Name: "git-clone", Title: "git clone, shallow, about " + size(int64(s.CloneBytes)), Group: group, Client: Tools, Limit: 1.1,
 			Needs: []string{"git"},
 			Setup: func(ctx context.Context, e *Env) error {
 				_, err := origin(ctx, e)
@@ -42,7 +42,7 @@ func programs() []Workload {
 			},
 		},
 		{
-			Name: "git-status", Title: "git status, 10,000 files, warm", Group: group, Client: Tools, Limit: 1.1,
+			Name: "git-status", Title: "git status, " + count(s.Status) + " files, warm", Group: group, Client: Tools, Limit: 1.1,
 			Needs: []string{"git"},
 			Prepare: func(ctx context.Context, e *Env) error {
 				if err := data.WriteTree(e.Kept, data.Tree(e.Base, e.Sizes.Status)); err != nil {
@@ -53,7 +53,7 @@ func programs() []Workload {
 			Setup: status, Run: status,
 		},
 		{
-			Name: "npm-ci", Title: "npm ci, thousands of files, offline", Group: group, Client: Tools, Limit: 1.1,
+			Name: "npm-ci", Title: "npm ci, " + count(s.Packages*s.PerPackage) + " files, offline", Group: group, Client: Tools, Limit: 1.1,
 			Needs: []string{"npm", "node"},
 			Setup: lockPackages, Run: npmCI,
 			Check: func(_ context.Context, e *Env) error {

@@ -4,29 +4,29 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/vfsd/vfsd/bench/data"
 	"golang.org/x/sys/unix"
 )
 
-func random() []Workload {
+func random(s Sizes) []Workload {
+	n := count(s.Random)
 	const group = "4 KiB at random in one big file"
 	return []Workload{
 		{
-			Name: "random-read-cold", Title: "read, cold", Group: group, Client: Tight, Cold: true,
+			Name: "random-read-cold", Title: "read " + n + " pages at random, cold", Group: group, Client: Tight, Cold: true,
 			Setup: writeNew, Run: randomReads,
 		},
 		{
-			Name: "random-read-warm", Title: "read, warm", Group: group, Client: Tight,
+			Name: "random-read-warm", Title: "read " + n + " pages at random, warm", Group: group, Client: Tight,
 			Setup: twice(writeNew, readBig), Run: randomReads,
 		},
 		{
-			Name: "random-write", Title: "write", Group: group, Client: Tight,
+			Name: "random-write", Title: "write " + n + " pages at random", Group: group, Client: Tight,
 			Setup: writeNew, Run: func(_ context.Context, e *Env) error { return randomWrites(e, false) },
 		},
 		{
-			Name: "random-write-fsync", Title: "write, one fsync at the end", Group: group, Client: Tight,
+			Name: "random-write-fsync", Title: "write " + n + " pages at random, then fsync", Group: group, Client: Tight,
 			Setup: writeNew, Run: func(_ context.Context, e *Env) error { return randomWrites(e, true) },
 		},
 	}
@@ -44,11 +44,9 @@ func randomReads(_ context.Context, e *Env) error {
 		var buf [page]byte
 		for range e.Sizes.Random {
 			off := r.Int64N(e.Sizes.Big/page) * page
-			start := time.Now()
 			if err := readAt(fd, buf[:], off); err != nil {
 				return err
 			}
-			e.Observe(time.Since(start))
 			if !bytes.Equal(buf[:], want[off:off+page]) {
 				return fmt.Errorf("read at %d: wrong bytes", off)
 			}
@@ -69,11 +67,9 @@ func randomWrites(e *Env, durable bool) error {
 		defer unix.Close(fd)
 		for i := range e.Sizes.Random {
 			buf[0] = byte(i)
-			start := time.Now()
 			if err := writeAt(fd, buf[:], r.Int64N(e.Sizes.Big/page)*page); err != nil {
 				return err
 			}
-			e.Observe(time.Since(start))
 		}
 		if durable {
 			return fsync(fd)

@@ -13,36 +13,37 @@ import (
 // smallSize is what a small file of the tight rows holds.
 const smallSize = 1 << 10
 
-func smallTight() []Workload {
+func smallTight(s Sizes) []Workload {
+	n := count(s.Small)
 	const group = "Small files, plain system calls"
 	created := func(_ context.Context, e *Env) error { return countEntries(e.Work, e.Sizes.Small) }
 	return []Workload{
 		{
-			Name: "create-tight", Title: "create+write+close", Group: group, Client: Tight,
+			Name: "create-tight", Title: "create+write+close " + n, Group: group, Client: Tight,
 			Run: createTight, Check: created,
 		},
 		{
-			Name: "create-floor", Title: "create+write+close", Group: group, Client: Tight, Limit: 1.2, Floor: true,
+			Name: "create-floor", Title: "create+write+close " + n, Group: group, Client: Tight, Limit: 1.2, Floor: true,
 			Run: createTight, Check: created,
 		},
 		{
-			Name: "stat-first", Title: "stat, first time", Group: group, Client: Tight, Cold: true,
+			Name: "stat-first", Title: "stat " + n + ", first time", Group: group, Client: Tight, Cold: true,
 			Setup: createTight, Run: statTight,
 		},
 		{
-			Name: "stat-again", Title: "stat, again", Group: group, Client: Tight,
+			Name: "stat-again", Title: "stat " + n + ", again", Group: group, Client: Tight,
 			Setup: twice(createTight, statTight), Run: statTight,
 		},
 		{
-			Name: "open-read-close", Title: "open+read+close", Group: group, Client: Tight,
+			Name: "open-read-close", Title: "open+read+close " + n + ", again", Group: group, Client: Tight,
 			Setup: twice(createTight, readTight), Run: readTight,
 		},
 		{
-			Name: "open-read-close-cold", Title: "open+read+close, cold", Group: group, Client: Tight, Cold: true,
+			Name: "open-read-close-cold", Title: "open+read+close " + n + ", cold", Group: group, Client: Tight, Cold: true,
 			Setup: createTight, Run: readTight,
 		},
 		{
-			Name: "unlink", Title: "unlink", Group: group, Client: Tight,
+			Name: "unlink", Title: "unlink " + n, Group: group, Client: Tight,
 			Setup: createTight, Run: unlinkTight,
 			Check: func(_ context.Context, e *Env) error { return countEntries(e.Work, 0) },
 		},

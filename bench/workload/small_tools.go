@@ -21,29 +21,30 @@ while [ $i -lt $n ]; do j=0
 	i=$((i+1)); done`
 )
 
-func smallTools() []Workload {
+func smallTools(s Sizes) []Workload {
+	n, fan := count(s.Small), fmt.Sprintf("%dx%[1]dx%[1]d", s.Fanout)
 	const group = "Small files, tools"
 	return []Workload{
 		{
-			Name: "create-shell", Title: "create small files, shell loop", Group: group, Client: Tools, Limit: 1.2,
+			Name: "create-shell", Title: "create " + n + " files, shell loop", Group: group, Client: Tools, Limit: 1.2,
 			Run: createByShell,
 			Check: func(_ context.Context, e *Env) error {
 				return countEntries(e.Work, e.Sizes.Small)
 			},
 		},
 		{
-			Name: "stat-shell", Title: "stat small files, shell loop", Group: group, Client: Tools, Limit: 1.0,
+			Name: "stat-shell", Title: "stat " + n + " files, shell loop", Group: group, Client: Tools, Limit: 1.0,
 			Needs: []string{"stat"}, Setup: createByShell,
 			Run: func(ctx context.Context, e *Env) error { return e.script(ctx, e.Work, statLoop) },
 		},
 		{
-			Name: "rm-shell", Title: "rm small files, shell loop", Group: group, Client: Tools, Limit: 1.1,
+			Name: "rm-shell", Title: "rm " + n + " files, shell loop", Group: group, Client: Tools, Limit: 1.1,
 			Needs: []string{"rm"}, Setup: createByShell,
 			Run:   func(ctx context.Context, e *Env) error { return e.script(ctx, e.Work, rmLoop) },
 			Check: func(_ context.Context, e *Env) error { return countEntries(e.Work, 0) },
 		},
 		{
-			Name: "rm-rf", Title: "rm -rf of a directory of small files", Group: group, Client: Tools,
+			Name: "rm-rf", Title: "rm -rf of " + n + " files", Group: group, Client: Tools,
 			Needs: []string{"rm"}, Setup: createByShell,
 			Run: func(ctx context.Context, e *Env) error {
 				_, err := e.run(ctx, Command{Dir: "/", Args: []string{"rm", "-rf", e.Work}})
@@ -57,7 +58,7 @@ func smallTools() []Workload {
 			},
 		},
 		{
-			Name: "mkdir-tree", Title: "mkdir a tree of three levels, shell loop", Group: group, Client: Tools, Limit: 1.05,
+			Name: "mkdir-tree", Title: "mkdir a tree " + fan + ", shell loop", Group: group, Client: Tools, Limit: 1.05,
 			Needs: []string{"mkdir"}, Run: mkdirTree,
 			Check: func(_ context.Context, e *Env) error {
 				last := strconv.Itoa(e.Sizes.Fanout - 1)
@@ -65,7 +66,7 @@ func smallTools() []Workload {
 			},
 		},
 		{
-			Name: "find-tree", Title: "find in a tree of three levels", Group: group, Client: Tools, Limit: 1.0,
+			Name: "find-tree", Title: "find in a tree " + fan, Group: group, Client: Tools, Limit: 1.0,
 			Needs: []string{"find"}, Setup: mkdirTree,
 			Run: func(ctx context.Context, e *Env) error { return find(ctx, e, e.Work, "-type", "d") },
 		},

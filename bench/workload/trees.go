@@ -10,11 +10,12 @@ import (
 	"github.com/vfsd/vfsd/bench/data"
 )
 
-func trees() []Workload {
-	const group = "A tree of 10,000 files"
+func trees(s Sizes) []Workload {
+	n := " of " + count(s.Tree) + " files"
+	group := "A tree" + n
 	return []Workload{
 		{
-			Name: "untar", Title: "tar xf", Group: group, Client: Tools, Limit: 2.0, Needs: []string{"tar"},
+			Name: "untar", Title: "tar xf" + n, Group: group, Client: Tools, Limit: 2.0, Needs: []string{"tar"},
 			Setup: warmArchive, Run: untar, Check: checkTree,
 		},
 		{
@@ -34,7 +35,7 @@ func trees() []Workload {
 			Prepare: plant, Setup: grep, Run: grep,
 		},
 		{
-			Name: "rm-tree", Title: "rm -rf", Group: group, Client: Tools, Needs: []string{"rm", "tar"},
+			Name: "rm-tree", Title: "rm -rf" + n, Group: group, Client: Tools, Needs: []string{"rm", "tar"},
 			Setup: untar,
 			Run: func(ctx context.Context, e *Env) error {
 				_, err := e.run(ctx, Command{Dir: "/", Args: []string{"rm", "-rf", e.Work}})

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize"
 )
 
 // Clients of workloads.
@@ -39,6 +41,12 @@ type Workload struct {
 	Run     func(context.Context, *Env) error
 	Check   func(context.Context, *Env) error // may be nil
 }
+
+// size writes bytes for a title.
+func size(n int64) string { return humanize.IBytes(uint64(n)) }
+
+// count writes a number for a title.
+func count(n int) string { return humanize.Comma(int64(n)) }
 
 // Missing returns the programs of Needs that are not there.
 func (w *Workload) Missing() []string {
@@ -180,15 +188,16 @@ func (e *Env) script(ctx context.Context, dir, text string, args ...string) erro
 	return err
 }
 
-// All returns every workload, in the order of the table.
-func All() []Workload {
-	return slices.Concat(smallTools(), smallTight(), bulk(), random(), parallel(), trees(), durable(), programs(), builds())
+// All returns every workload, in the order of the table. The sizes are for
+// their titles.
+func All(s Sizes) []Workload {
+	return slices.Concat(smallTools(s), smallTight(s), bulk(s), random(s), parallel(s), trees(s), durable(), programs(s), builds())
 }
 
 // Select returns the workloads with the given names; none given are all. A name
 // may end with "*".
-func Select(names []string) ([]Workload, error) {
-	all := All()
+func Select(names []string, s Sizes) ([]Workload, error) {
+	all := All(s)
 	if len(names) == 0 {
 		return all, nil
 	}

@@ -28,6 +28,7 @@ type benchOptions struct {
 	settle    time.Duration
 	seed      uint64
 	small     bool
+	keep      bool
 	pack      bool
 	driver    string
 	out       string
@@ -73,7 +74,8 @@ func newBench(o *options, s streams) *cobra.Command {
 	f.IntVar(&b.warmup, "warmup", 1, "`times` before that, not counted")
 	f.DurationVar(&b.settle, "settle", 10*time.Second, "wait at most so `long` for an idle machine before each run")
 	f.Uint64Var(&b.seed, "seed", 1, "`number` that all data follows from")
-	f.BoolVar(&b.small, "small", false, "tiny sizes, caches kept: to see that everything works")
+	f.BoolVar(&b.small, "small", false, "tiny sizes, caches kept, no waiting: to see that everything works")
+	f.BoolVar(&b.keep, "keep-caches", false, "do not drop the kernel's caches: no row is cold then")
 	f.BoolVar(&b.pack, "pack", false, "take a snapshot before each cold run, so that reads come from packs")
 	f.StringVar(&b.driver, "driver", "", "FUSE `driver` of the filesystem in memory; it should be the mount's")
 	f.StringVar(&b.out, "out", "", "write the report into this `directory` too")
@@ -84,7 +86,7 @@ func newBench(o *options, s streams) *cobra.Command {
 
 func listWorkloads(s streams) error {
 	rows := [][]string{{"WORKLOAD", "WHAT", "CLIENT", "CACHES", "TO REACH"}}
-	for _, w := range workload.All() {
+	for _, w := range workload.All(workload.Full) {
 		caches, limit := "warm", "-"
 		if w.Cold {
 			caches = "cold"
@@ -104,7 +106,7 @@ func runBench(ctx context.Context, o benchOptions, s streams, dir string) error 
 	}
 	opts := bench.Options{
 		Dir: dir, Baseline: o.baseline, Workloads: o.workloads, Runs: o.runs, Warmup: o.warmup,
-		Seed: o.seed, Settle: o.settle, Floor: &bench.Floor{Command: []string{self, "bench", "floor"}, Driver: o.driver},
+		Seed: o.seed, Settle: o.settle, KeepCaches: o.keep, Floor: &bench.Floor{Command: []string{self, "bench", "floor"}, Driver: o.driver},
 	}
 	if o.warmup == 0 {
 		opts.Warmup = -1
@@ -120,7 +122,7 @@ func runBench(ctx context.Context, o benchOptions, s streams, dir string) error 
 		return err
 	}
 	defer done()
-	if _, err := workload.Select(o.workloads); err != nil {
+	if _, err := workload.Select(o.workloads, workload.Full); err != nil {
 		return control.Errorf(control.KindUsage, "bench: %w; vfsctl bench --list has them", err)
 	}
 	r, err := bench.Run(ctx, opts, func(p bench.Progress) {
