@@ -8,13 +8,15 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"sync"
 )
 
 // Limits of a request.
 const (
-	maxRequest = 1 << 20 // bytes of a request's body
-	maxLine    = 1 << 20 // bytes of a stream's line
+	maxRequest = 1 << 20  // bytes of its body
+	maxHeader  = 64 << 10 // bytes
+	maxError   = 1 << 20  // bytes of a reply that is an error
 )
 
 // Prefix is the version of the calls, the beginning of their paths.
@@ -27,16 +29,21 @@ type Call[Req, Res any] struct{ name string }
 // them, and ends in a result.
 type Stream[Req, Item, Res any] struct{ name string }
 
-// names are all calls and streams, for the spec's test.
-var names []string
+// described is a call or a stream with its types, for the spec's test.
+type described struct {
+	name           string
+	req, item, res reflect.Type // item is nil for a call
+}
+
+var all []described
 
 func newCall[Req, Res any](name string) Call[Req, Res] {
-	names = append(names, name)
+	all = append(all, described{name, reflect.TypeFor[Req](), nil, reflect.TypeFor[Res]()})
 	return Call[Req, Res]{name}
 }
 
 func newStream[Req, Item, Res any](name string) Stream[Req, Item, Res] {
-	names = append(names, name)
+	all = append(all, described{name, reflect.TypeFor[Req](), reflect.TypeFor[Item](), reflect.TypeFor[Res]()})
 	return Stream[Req, Item, Res]{name}
 }
 

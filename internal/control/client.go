@@ -64,7 +64,7 @@ func (c *Client) post(ctx context.Context, name string, req any) (io.ReadCloser,
 	}
 	defer resp.Body.Close()
 	var f reply
-	if err := json.NewDecoder(io.LimitReader(resp.Body, maxLine)).Decode(&f); err != nil || f.Error == nil {
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxError)).Decode(&f); err != nil || f.Error == nil {
 		return nil, Errorf(KindInternal, "%s: the daemon answered %s; it may be of another version: restart it", name, resp.Status)
 	}
 	return nil, f.Error

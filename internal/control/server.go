@@ -85,7 +85,7 @@ const headerPatience = 10 * time.Second
 // stops it gracefully.
 func (s *Server) HTTP() *http.Server {
 	return &http.Server{
-		Handler: s, ReadHeaderTimeout: headerPatience, MaxHeaderBytes: 64 << 10,
+		Handler: s, ReadHeaderTimeout: headerPatience, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			p, err := peerOf(c)
