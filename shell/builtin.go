@@ -334,7 +334,7 @@ func builtinEval(s *state, b *builtin, args []string) int {
 
 // builtinBreak is break and continue.
 func builtinBreak(s *state, b *builtin, args []string) int {
-	rest, ok := s.noOptions(b, args)
+	rest, ok := s.shiftArgs(b, args)
 	if !ok {
 		return 2
 	}
@@ -371,7 +371,7 @@ func builtinBreak(s *state, b *builtin, args []string) int {
 
 // builtinReturn ends a function or a sourced file.
 func builtinReturn(s *state, b *builtin, args []string) int {
-	rest, ok := s.noOptions(b, args)
+	rest, ok := s.shiftArgs(b, args)
 	if !ok {
 		return 2
 	}

@@ -23,8 +23,8 @@ type declArg struct {
 // declClause runs declare and its kin, whose arguments may be assignments of
 // every form.
 func (s *state) declClause(st *syntax.Stmt, c *syntax.DeclClause) {
-	s.line = int(st.Position.Line())
-	s.cmd = st
+	s.at(st.Position)
+	s.setCommand(st)
 	s.debugTrap()
 	s.substStatus = -1
 	s.noFork = false
@@ -58,7 +58,11 @@ func (s *state) declClause(st *syntax.Stmt, c *syntax.DeclClause) {
 // declArgs expands the arguments.
 func (s *state) declArgs(c *syntax.DeclClause) []declArg {
 	var out []declArg
+	assoc := false
 	for _, a := range c.Args {
+		if n := len(out); n > 0 && strings.HasPrefix(out[n-1].text, "-") && strings.Contains(out[n-1].text, "A") {
+			assoc = true
+		}
 		switch {
 		case a.Naked && a.Name != nil:
 			out = append(out, declArg{text: a.Name.Value, name: a.Name.Value})
@@ -78,12 +82,43 @@ func (s *state) declArgs(c *syntax.DeclClause) []declArg {
 				d.sub = &subscript{word: w}
 				d.text += "[" + wordSource(w) + "]"
 			}
-			if a.Array == nil {
+			switch {
+			case a.Array == nil:
 				d.value = s.expandValue(a.Value)
+			case s.tracing():
+				d.array = s.quoteArray(a.Array, assoc)
 			}
 			d.text += op + d.value
 			out = append(out, d)
 		}
+	}
+	return out
+}
+
+// quoteArray expands the elements of an array and quotes what comes of them, so
+// that the array can be shown before it is assigned.
+func (s *state) quoteArray(arr *syntax.ArrayExpr, assoc bool) *syntax.ArrayExpr {
+	out := &syntax.ArrayExpr{}
+	word := func(text string) *syntax.Word {
+		return &syntax.Word{Parts: []syntax.WordPart{&syntax.SglQuoted{Value: text}}}
+	}
+	for _, el := range arr.Elems {
+		if el.Index == nil {
+			for _, t := range s.expandFields([]*syntax.Word{el.Value}) {
+				out.Elems = append(out.Elems, &syntax.ArrayElem{Value: word(t)})
+			}
+			continue
+		}
+		w, _ := el.Index.(*syntax.Word)
+		value, add := s.elementValue(el)
+		e := &syntax.ArrayElem{Index: w, Value: word(value)}
+		if assoc {
+			e.Index = word(s.expandString(w))
+		}
+		if add {
+			e.Value.Parts = append([]syntax.WordPart{parse.AppendMark}, e.Value.Parts...)
+		}
+		out.Elems = append(out.Elems, e)
 	}
 	return out
 }

@@ -13,10 +13,11 @@ import (
 type expandMode uint8
 
 const (
-	toFields  expandMode = iota // arguments: split, globbed
-	toString                    // one string: a value, a here-document
-	toPattern                   // one pattern: what was quoted is escaped
-	toRegex                     // one regular expression, likewise
+	toFields      expandMode = iota // arguments: split, globbed
+	toString                        // one string: a value, a here-document
+	toPattern                       // one pattern: what was quoted is escaped
+	toRegex                         // one regular expression, likewise
+	toReplacement                   // the string of ${x/y/string}: & and \ are escaped
 )
 
 // expander expands words. It gathers fields as the parts of a word yield text:
@@ -37,6 +38,7 @@ type expander struct {
 	pat    []byte // the field as a pattern, once it has an unquoted *, ? or [
 	isPat  bool
 	active bool // the field exists, if only as ""
+	none   bool // a "$@" without any parameter was met
 	ws     bool // the last field was ended by blanks of $IFS
 	ifs    *ifsCache
 }
@@ -166,6 +168,17 @@ func (s *state) expandQuoted(w *syntax.Word) string {
 	return string(e.buf)
 }
 
+// expandIndex expands an indexed array's subscript. Apostrophes mean nothing in
+// arithmetic and stay.
+func (s *state) expandIndex(w *syntax.Word) string {
+	for _, part := range w.Parts {
+		if q, ok := part.(*syntax.SglQuoted); ok && !q.Dollar {
+			return s.expandQuoted(&syntax.Word{Parts: []syntax.WordPart{&syntax.SglQuoted{Value: wordSource(w)}}})
+		}
+	}
+	return s.expandQuoted(w)
+}
+
 // expandArith expands the text of an arithmetic expression.
 func (s *state) expandArith(x syntax.ArithmExpr) string {
 	w, ok := x.(*syntax.Word)
@@ -285,6 +298,14 @@ func (e *expander) quoted(text string) {
 	case toRegex:
 		e.buf = append(e.buf, escapeRegex(text)...)
 		return
+	case toReplacement:
+		for i := 0; i < len(text); i++ {
+			if text[i] == '&' || text[i] == '\\' {
+				e.buf = append(e.buf, '\\')
+			}
+			e.buf = append(e.buf, text[i])
+		}
+		return
 	}
 	e.buf = append(e.buf, text...)
 	if e.isPat {
@@ -304,20 +325,24 @@ func (e *expander) single(q *syntax.SglQuoted) {
 // double takes the parts of "...". The field exists, even if it is empty,
 // unless all there is is a "$@" without any parameter.
 func (e *expander) double(parts []syntax.WordPart) {
-	if len(parts) == 0 {
+	active, none, size, fields := e.active, e.none, len(e.buf), len(e.fields)
+	e.none = false
+	e.quotedParts(parts, false)
+	if e.none && len(e.buf) == size && len(e.fields) == fields {
+		e.active = active
+	} else {
 		e.active = true
-		return
 	}
-	e.quotedParts(parts, true)
+	e.none = none
 }
 
-// quotedParts takes parts of text in double quotes; mark says that they make a
-// field.
-func (e *expander) quotedParts(parts []syntax.WordPart, mark bool) {
+// quotedParts takes parts of text in double quotes; in braces, as the word of
+// "${x:-word}", a backslash escapes } too.
+func (e *expander) quotedParts(parts []syntax.WordPart, braces bool) {
 	for _, part := range parts {
 		switch p := part.(type) {
 		case *syntax.Lit:
-			e.quoted(unescapeQuoted(p.Value))
+			e.quoted(unescapeQuoted(p.Value, braces))
 		case *syntax.SglQuoted:
 			e.single(p)
 		case *syntax.DblQuoted:
@@ -333,7 +358,7 @@ func (e *expander) quotedParts(parts []syntax.WordPart, mark bool) {
 }
 
 // unescapeQuoted removes the backslashes that quote in double quotes.
-func unescapeQuoted(text string) string {
+func unescapeQuoted(text string, braces bool) string {
 	i := strings.IndexByte(text, '\\')
 	if i < 0 {
 		return text
@@ -341,7 +366,7 @@ func unescapeQuoted(text string) string {
 	var b strings.Builder
 	for ; i >= 0; i = strings.IndexByte(text, '\\') {
 		b.WriteString(text[:i])
-		if i+1 == len(text) || strings.IndexByte("$`\"\\\n", text[i+1]) < 0 {
+		if i+1 == len(text) || strings.IndexByte("$`\"\\\n", text[i+1]) < 0 && (!braces || text[i+1] != '}') {
 			b.WriteByte('\\')
 			text = text[i+1:]
 			continue
@@ -440,7 +465,13 @@ func (s *state) commandSubst(c *syntax.CmdSubst) string {
 	if path, ok := s.readsFile(stmts); ok {
 		return path
 	}
-	return s.captureOutput(func(sub *state) { sub.runList(stmts) })
+	return s.captureOutput(func(sub *state) {
+		if len(stmts) > 0 {
+			// Bash runs the text again, as if it started at the command's line.
+			sub.lineDelta = s.line - int(stmts[0].Position.Line())
+		}
+		sub.runList(stmts)
+	})
 }
 
 // arithSubst evaluates $((...)).

@@ -57,7 +57,7 @@ func (s *state) external(args []string, noFork bool) int {
 	status, err := s.sh.run(s.x, l, prog, s.name0())
 	if p != s.p {
 		p.exit(status)
-		s.reportKilled(p)
+		s.reportKilled(p, s.cmd)
 	}
 	if err != nil {
 		return s.cannotRun(args, prog, err)

@@ -591,9 +591,11 @@ func (s *state) sourceText(file, text string, params []string) int {
 	s.frames = append(s.frames, fr)
 	place := len(s.frames) - 1
 	line, source, loops := s.line, s.source, s.loops
+	hidden := s.hideTraps()
 	s.sources++
 	s.source = file
 	defer func() {
+		s.showTraps(hidden)
 		s.sources--
 		s.source, s.line, s.loops = source, line, loops
 		s.popFrame(place)
@@ -603,7 +605,7 @@ func (s *state) sourceText(file, text string, params []string) int {
 	if s.ctl == ctlReturn {
 		s.ctl = ctlNone
 	}
-	s.returnTrap()
+	s.runTrap(trapRETURN)
 	return s.status
 }
 

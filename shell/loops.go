@@ -17,7 +17,7 @@ import (
 // input.
 func (s *state) selectLoop(c *syntax.ForClause, l *syntax.WordIter, words []string) {
 	name := l.Name.Value
-	s.line = int(c.ForPos.Line())
+	s.at(c.ForPos)
 	if !validName(name) {
 		s.errorf("`%s': not a valid identifier", name)
 		s.status = 1
@@ -29,6 +29,7 @@ func (s *state) selectLoop(c *syntax.ForClause, l *syntax.WordIter, words []stri
 	}
 	status := 0
 	show := true
+	s.traceFor("select", name, l)
 	for {
 		if show {
 			s.stderr(s.menu(words))
@@ -90,41 +91,56 @@ func (s *state) menu(words []string) string {
 	if err != nil || cols <= 0 {
 		cols = 80
 	}
-	width := 0
+	longest := 0
 	for _, w := range words {
-		width = max(width, utf8.RuneCountInString(w))
+		longest = max(longest, utf8.RuneCountInString(w))
 	}
 	digits := len(itoa(len(words)))
-	width += digits + 2 + 1
-	if n := len(words); n == 1 {
-		width = cols
-	}
-	perLine := max(1, cols/width)
-	rows := (len(words) + perLine - 1) / perLine
-	columns := (len(words) + rows - 1) / rows
+	width := longest + digits + 2 + 2
+	columns := max(1, cols/width)
+	rows := (len(words) + columns - 1) / columns
+	columns = (len(words) + rows - 1) / rows
 	if rows == 1 {
 		rows, columns = columns, 1
 	}
 	var b strings.Builder
-	for r := 0; r < rows; r++ {
-		pos := 0
-		for i := r; i < len(words); i += rows {
-			item := fmt.Sprintf("%*d) %s", digits, i+1, words[i])
-			b.WriteString(item)
-			if i+rows < len(words) {
-				pad := width - utf8.RuneCountInString(item)
-				pos += width
-				b.WriteString(strings.Repeat(" ", max(pad, 0)))
+	for row := 0; row < rows; row++ {
+		at := 0
+		for i := row; ; {
+			n := digits
+			if at == 0 {
+				n = len(itoa(rows))
 			}
+			item := fmt.Sprintf("%*d) %s", n, i+1, words[i])
+			b.WriteString(item)
+			if i += rows; i >= len(words) {
+				break
+			}
+			tabTo(&b, at+utf8.RuneCountInString(item), at+width)
+			at += width
 		}
 		b.WriteByte('\n')
 	}
 	return b.String()
 }
 
+// tabTo moves from one column to another with tabs and blanks.
+func tabTo(b *strings.Builder, from, to int) {
+	const tab = 8
+	for from < to {
+		if to/tab > from/tab {
+			b.WriteByte('\t')
+			from += tab - from%tab
+		} else {
+			b.WriteByte(' ')
+			from++
+		}
+	}
+}
+
 // coproc starts a coprocess: a job with pipes to and from it in an array.
 func (s *state) coproc(c *syntax.CoprocClause) {
-	s.line = int(c.Coproc.Line())
+	s.at(c.Coproc)
 	name := "COPROC"
 	if c.Name != nil {
 		name = s.expandString(c.Name)

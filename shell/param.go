@@ -317,6 +317,7 @@ func (e *expander) yield(p *parameter, quoted bool) {
 	}
 	switch {
 	case quoted && p.at:
+		e.none = e.none || len(p.vals) == 0
 		for i, v := range p.vals {
 			if i > 0 {
 				e.active = true
@@ -327,8 +328,13 @@ func (e *expander) yield(p *parameter, quoted bool) {
 	case quoted:
 		e.quoted(joinValues(e.s, p.vals, e.s.splitter().first))
 	default:
+		ifs := e.s.splitter()
+		joined := ifs.first != "" && !ifs.white[ifs.first[0]]
 		for i, v := range p.vals {
-			if i > 0 {
+			switch {
+			case i > 0 && joined:
+				e.separator(false) // as if joined by it and split again
+			case i > 0:
 				e.endField()
 			}
 			e.result(v)
@@ -395,10 +401,10 @@ func (e *expander) withDefault(x *syntax.Expansion, p *parameter, quoted bool) {
 // operand expands the word of an operator in place.
 func (e *expander) operand(w *syntax.Word, quoted bool) {
 	if quoted {
-		if len(w.Parts) == 0 {
-			e.active = true
-		}
-		e.quotedParts(w.Parts, false)
+		none := e.none
+		e.active = true
+		e.quotedParts(w.Parts, true)
+		e.none = none
 		return
 	}
 	e.results++
@@ -438,7 +444,7 @@ func (e *expander) assignDefault(x *syntax.Expansion, p *parameter, quoted bool)
 // expandQuotedWord expands parts that stand in double quotes.
 func (s *state) expandQuotedWord(w *syntax.Word) string {
 	e := expander{s: s, mode: toString}
-	e.quotedParts(w.Parts, false)
+	e.quotedParts(w.Parts, true)
 	return string(e.buf)
 }
 

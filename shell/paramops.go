@@ -284,18 +284,13 @@ func (s *state) replacement(w *syntax.Word) replacement {
 	if !s.opts.shopts(shoptPatsub) {
 		return replacement{pieces: []string{s.expandOne(w, toString, false)}}
 	}
-	// As a pattern, what is quoted comes escaped, so that a bare & is told from
-	// a quoted one.
-	text := s.expandOne(w, toPattern, false)
+	text := s.expandOne(w, toReplacement, false)
 	var r replacement
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
-		case c == '\\' && i+1 < len(text):
+		case c == '\\' && i+1 < len(text) && (text[i+1] == '&' || text[i+1] == '\\'):
 			i++
-			if text[i] != '&' && text[i] != '\\' && !escapedByPattern(text[i]) {
-				b.WriteByte('\\')
-			}
 			b.WriteByte(text[i])
 		case c == '&':
 			r.pieces = append(r.pieces, b.String())
@@ -307,9 +302,6 @@ func (s *state) replacement(w *syntax.Word) replacement {
 	r.pieces = append(r.pieces, b.String())
 	return r
 }
-
-// escapedByPattern reports whether quoting for a pattern escapes that.
-func escapedByPattern(c byte) bool { return pattern.Escape(string(c)) != string(c) }
 
 // changeCase is ${x^}, ${x,}, ${x~} and their doubles.
 func (s *state) changeCase(x *syntax.Expansion, p *parameter) {

@@ -13,6 +13,9 @@ import (
 // syntax error stops what follows it, not what came before. where names the
 // kind of input in the message of a syntax error ("-c", "eval", or nothing).
 func (s *state) runText(src string, line int, where string) {
+	delta := s.lineDelta
+	s.lineDelta = 0
+	defer func() { s.lineDelta = delta }()
 	p := parse.New(src, line, s.parseOptions(where))
 	for {
 		stmts, err := p.Next()
@@ -132,6 +135,9 @@ func (s *state) runList(stmts []*syntax.Stmt) {
 	}
 }
 
+// at notes the line of the command that runs now.
+func (s *state) at(pos syntax.Pos) { s.line = int(pos.Line()) + s.lineDelta }
+
 // stmt runs one command of a list.
 func (s *state) stmt(st *syntax.Stmt) {
 	s.tick()
@@ -158,6 +164,9 @@ func (s *state) negated(st *syntax.Stmt) {
 	}
 	s.noErrexit--
 	if s.ctl != ctlReturn {
+		if s.pipeStatus == nil {
+			s.pipeStatus = []int{s.status}
+		}
 		s.status = not(s.status)
 	}
 }
@@ -176,8 +185,13 @@ func (s *state) command(st *syntax.Stmt) {
 	switch c := st.Cmd.(type) {
 	case *syntax.CallExpr:
 		s.simple(st, c)
+		if !s.pipeKeep {
+			s.pipeStatus = nil
+		}
+		s.pipeKeep = false
 	case *syntax.DeclClause:
 		s.declClause(st, c)
+		s.pipeStatus = nil
 	case *syntax.BinaryCmd:
 		s.binary(c)
 	case nil:
@@ -201,7 +215,7 @@ func (s *state) compound(st *syntax.Stmt) {
 		s.compoundBody(st.Cmd)
 		return
 	}
-	s.line = int(st.Position.Line())
+	s.at(st.Position)
 	var undo undoFDs
 	mark := len(s.procFDs)
 	defer func() {
@@ -222,6 +236,7 @@ func (s *state) compoundBody(cmd syntax.Command) {
 		s.runList(c.Stmts)
 	case *syntax.Subshell:
 		s.subshellCommand(c)
+		s.pipeStatus = nil
 	case *syntax.IfClause:
 		s.ifClause(c)
 	case *syntax.WhileClause:
@@ -232,17 +247,19 @@ func (s *state) compoundBody(cmd syntax.Command) {
 		s.caseClause(c)
 	case *syntax.ArithmCmd:
 		s.arithCommand(c)
+		s.pipeStatus = nil
 	case *syntax.TestClause:
 		s.testCommand(c)
+		s.pipeStatus = nil
 	}
 }
 
 // checkError does what follows from a failed command: the ERR trap and set -e.
 func (s *state) checkError() {
-	if s.status == 0 || s.noErrexit > 0 || s.ctl == ctlReturn && s.status != 0 && false {
+	if s.status == 0 || s.noErrexit > 0 {
 		return
 	}
-	if _, ok := s.traps[trapERR]; ok && s.trapApplies(optErrtrace) {
+	if _, ok := s.traps[trapERR]; ok {
 		s.runTrap(trapERR)
 	}
 	if s.opts.on(optErrexit) {
@@ -346,7 +363,7 @@ func (s *state) forClause(c *syntax.ForClause) {
 	case *syntax.WordIter:
 		var words []string
 		if l.InPos.IsValid() {
-			s.line = int(c.ForPos.Line())
+			s.at(c.ForPos)
 			words = s.expandFields(l.Items)
 		} else {
 			words = s.params
@@ -361,7 +378,7 @@ func (s *state) forClause(c *syntax.ForClause) {
 
 func (s *state) wordLoop(c *syntax.ForClause, l *syntax.WordIter, words []string) {
 	name := l.Name.Value
-	s.line = int(c.ForPos.Line())
+	s.at(c.ForPos)
 	if !validName(name) {
 		s.errorf("`%s': not a valid identifier", name)
 		s.status = 1
@@ -370,8 +387,8 @@ func (s *state) wordLoop(c *syntax.ForClause, l *syntax.WordIter, words []string
 	}
 	status := 0
 	for _, w := range words {
-		s.line = int(c.ForPos.Line())
-		s.traceFor(name, l)
+		s.at(c.ForPos)
+		s.traceFor("for", name, l)
 		s.debugTrap()
 		if !s.setLoopVariable(name, w) {
 			s.status = 1
@@ -405,9 +422,8 @@ func (s *state) setLoopVariable(name, value string) bool {
 }
 
 func (s *state) cStyle(c *syntax.ForClause, l *syntax.CStyleLoop) {
-	line := int(c.ForPos.Line())
 	eval := func(x syntax.ArithmExpr) (int64, bool) {
-		s.line = line
+		s.at(c.ForPos)
 		if x == nil {
 			return 1, true
 		}
@@ -447,7 +463,7 @@ func (s *state) cStyle(c *syntax.ForClause, l *syntax.CStyleLoop) {
 }
 
 func (s *state) caseClause(c *syntax.CaseClause) {
-	s.line = int(c.Case.Line())
+	s.at(c.Case)
 	word := s.expandString(c.Word)
 	s.traceCase(word, c)
 	s.debugTrap()
@@ -491,7 +507,7 @@ func (s *state) matchItem(word string, item *syntax.CaseItem) bool {
 }
 
 func (s *state) arithCommand(c *syntax.ArithmCmd) {
-	s.line = int(c.Left.Line())
+	s.at(c.Left)
 	s.debugTrap()
 	text := s.expandArith(c.X)
 	s.traceArith(text)
@@ -505,7 +521,7 @@ func (s *state) arithCommand(c *syntax.ArithmCmd) {
 
 // nullCommand runs redirections alone.
 func (s *state) nullCommand(st *syntax.Stmt) {
-	s.line = int(st.Position.Line())
+	s.at(st.Position)
 	s.substStatus = -1
 	var undo undoFDs
 	mark := len(s.procFDs)
@@ -524,7 +540,7 @@ func (s *state) nullCommand(st *syntax.Stmt) {
 
 // define defines a function.
 func (s *state) define(c *syntax.FuncDecl) {
-	s.line = int(c.Position.Line())
+	s.at(c.Position)
 	name := c.Name.Value
 	for i := 0; i < len(name); i++ {
 		switch name[i] {

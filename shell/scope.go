@@ -61,6 +61,7 @@ func (s *state) lookup(name string) (v *variable, sub string, hasSub bool) {
 // follow resolves namerefs: the name that is no nameref, and the subscript that
 // the last one carried. It fails for a circle, which it reports.
 func (s *state) follow(name string) (target, sub string, hasSub, ok bool) {
+	first := name
 	for hops := 0; ; hops++ {
 		v := s.vars[name]
 		if v == nil || v.attr&attrNameref == 0 || v.str == "" {
@@ -71,7 +72,7 @@ func (s *state) follow(name string) (target, sub string, hasSub, ok bool) {
 			return next[:i], next[i+1 : len(next)-1], true, true
 		}
 		if next == name || hops > 8 {
-			s.errorf("warning: %s: circular name reference", name)
+			s.errorf("warning: %s: circular name reference", first)
 			return name, "", false, false
 		}
 		name = next
@@ -398,7 +399,7 @@ func (s *state) key(sub subscript) string {
 func (s *state) index(sub subscript) (int64, bool) {
 	text := sub.text
 	if sub.word != nil {
-		text = s.expandArith(sub.word)
+		text = s.expandIndex(sub.word)
 	}
 	return s.arithmetic(text, "")
 }

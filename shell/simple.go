@@ -8,8 +8,8 @@ import (
 
 // simple runs a simple command: assignments, words, redirections.
 func (s *state) simple(st *syntax.Stmt, c *syntax.CallExpr) {
-	s.line = int(st.Position.Line())
-	s.cmd = st
+	s.at(st.Position)
+	s.setCommand(st)
 	s.debugTrap()
 	s.substStatus = -1
 	noFork := s.noFork
@@ -27,13 +27,14 @@ func (s *state) simple(st *syntax.Stmt, c *syntax.CallExpr) {
 		s.assignments(st, c, &undo)
 		return
 	}
+	temp := s.prefix(c.Assigns)
+	s.trace(temp, args)
 	if len(st.Redirs) > 0 && !s.redirect(st.Redirs, &undo) {
+		s.dropPrefix(temp)
 		s.status = 1
 		s.checkError()
 		return
 	}
-	temp := s.prefix(c.Assigns)
-	s.trace(temp, args)
 	s.invoke(st, args, temp, noFork, &undo)
 }
 
@@ -287,7 +288,7 @@ func (s *state) invoke(st *syntax.Stmt, args []string, temp []tempVar, noFork bo
 		if f := s.funcs[name]; f != nil {
 			s.callFunction(f, args, temp)
 			s.lastArg = last
-			s.afterFunction()
+			s.checkError()
 			return
 		}
 		if b := s.builtin(name); b != nil {
@@ -295,7 +296,7 @@ func (s *state) invoke(st *syntax.Stmt, args []string, temp []tempVar, noFork bo
 			if name != "eval" && name != "source" && name != "." {
 				s.lastArg = last
 			}
-			if s.ctl == ctlNone || s.ctl == ctlReturn && name == "return" && false {
+			if s.ctl == ctlNone {
 				s.checkError()
 			}
 			return
@@ -306,9 +307,6 @@ func (s *state) invoke(st *syntax.Stmt, args []string, temp []tempVar, noFork bo
 	s.status = s.external(args, noFork)
 	s.checkError()
 }
-
-// afterFunction checks a function's status for set -e.
-func (s *state) afterFunction() { s.checkError() }
 
 // callFunction calls a function. The temporary variables are local to it.
 func (s *state) callFunction(f *function, args []string, temp []tempVar) {
@@ -333,11 +331,14 @@ func (s *state) callFunction(f *function, args []string, temp []tempVar) {
 	}
 	s.frames = append(s.frames, fr)
 	s.params = args[1:]
-	loops, source := s.loops, s.source
-	s.loops, s.source = 0, f.source
+	loops, source, delta := s.loops, s.source, s.lineDelta
+	s.loops, s.source, s.lineDelta = 0, f.source, 0
 	place := len(s.frames) - 1
+	line, hidden := s.line, s.hideTraps()
 	defer func() {
-		s.loops, s.source = loops, source
+		s.line = line
+		s.showTraps(hidden)
+		s.loops, s.source, s.lineDelta = loops, source, delta
 		s.depth -= depthFactor
 		s.popFrame(place)
 	}()
@@ -346,7 +347,7 @@ func (s *state) callFunction(f *function, args []string, temp []tempVar) {
 	if s.ctl == ctlReturn {
 		s.ctl = ctlNone
 	}
-	s.returnTrap()
+	s.runTrap(trapRETURN)
 }
 
 // stmtBody runs a function's body with its redirections.

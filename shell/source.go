@@ -672,3 +672,10 @@ func (s *state) commandText() string {
 	}
 	return stmtSource(s.cmd)
 }
+
+// setCommand notes the command for BASH_COMMAND, unless a trap runs it.
+func (s *state) setCommand(st *syntax.Stmt) {
+	if s.traps == nil || s.handling == 0 {
+		s.cmd = st
+	}
+}

@@ -50,7 +50,7 @@ func init() {
 		"BASH_LINENO":   {list: (*state).callLines, assign: ignored},
 		"BASH_ARGC":     {list: none, assign: ignored},
 		"BASH_ARGV":     {list: none, assign: ignored},
-		"PIPESTATUS":    {list: (*state).pipeStatuses},
+		"PIPESTATUS":    {list: (*state).pipeStatuses, assign: (*state).setPipeStatus},
 		"DIRSTACK":      {list: (*state).dirStack, assign: ignored},
 		"GROUPS":        {list: func(s *state) []string { return []string{strconv.Itoa(int(s.sh.cfg.Cred.GID))} }, assign: ignored},
 		"SHELLOPTS":     {get: func(s *state) string { return s.opts.shellopts() }},
@@ -132,11 +132,19 @@ func epochRealtime(s *state) string {
 }
 
 func (s *state) pipeStatuses() []string {
+	if s.pipeStatus == nil {
+		return []string{strconv.Itoa(s.status)}
+	}
 	out := make([]string, len(s.pipeStatus))
 	for i, n := range s.pipeStatus {
 		out[i] = strconv.Itoa(n)
 	}
 	return out
+}
+
+func (s *state) setPipeStatus(value string) {
+	n, _ := strconv.Atoi(value)
+	s.pipeStatus, s.pipeKeep = []int{n}, true
 }
 
 // funcNames is FUNCNAME: the calls, innermost first, and "main" when a script

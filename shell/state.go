@@ -43,7 +43,8 @@ type state struct {
 	status     int
 	lastBG     int
 	lastArg    string // $_
-	pipeStatus []int
+	pipeStatus []int  // nil: only that of the last command
+	pipeKeep   bool   // it was assigned
 	// substStatus is the status of the last command substitution of a command,
 	// -1 when it had none.
 	substStatus int
@@ -64,6 +65,7 @@ type state struct {
 	ticks   int64
 
 	line      int          // of the present command
+	lineDelta int          // what command substitutions number their lines apart
 	cmd       *syntax.Stmt // BASH_COMMAND
 	subshell  int          // BASH_SUBSHELL
 	noErrexit int          // commands around whose failure is no error
@@ -71,7 +73,7 @@ type state struct {
 	trapsOwn  *owner
 	// parentTraps are what trap -p still lists in a subshell that set none.
 	parentTraps map[int]string
-	trapDepth   int // the depth of calls where ERR, DEBUG or RETURN was set
+	handling    int // trap handlers around the present command
 	inTrap      int // bits of the traps that are running
 	jobs        jobTable
 	startTime   int64 // SECONDS counts from here, ns

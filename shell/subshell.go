@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"syscall"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -83,30 +84,34 @@ func (s *state) spawn(c *state, body func(*state)) *process {
 	p := s.x.newProcess(s.p, s.p.args)
 	c.p = p
 	s.x.running.Add(1)
-	done := command.Go(func() { c.run(body) })
 	go func() {
 		defer s.x.running.Done()
-		if err := <-done; err != nil {
-			s.x.crashed(err)
-		}
+		defer func() {
+			if v := recover(); v != nil { // run lets nothing through but its own mistakes
+				s.x.crashed(&command.Panic{Value: v})
+				p.exit(2)
+			}
+		}()
+		c.run(body)
 	}()
 	return p
 }
 
 // subshellCommand runs ( ... ).
 func (s *state) subshellCommand(c *syntax.Subshell) {
+	s.at(c.Lparen)
 	sub := s.fork(false)
 	sub.p = s.x.newProcess(s.p, s.p.args)
 	sub.run(func(sub *state) { sub.runList(c.Stmts) })
 	s.rejoin(sub)
 	s.status = sub.p.status
-	s.reportKilled(sub.p)
+	s.reportKilled(sub.p, &syntax.Stmt{Cmd: c})
 	s.checkError()
 }
 
 // reportKilled says so when a signal ended a foreground process, except for
 // those that end things quietly.
-func (s *state) reportKilled(p *process) {
+func (s *state) reportKilled(p *process, cmd *syntax.Stmt) {
 	if s.x.stopped.Load() {
 		s.stop()
 	}
@@ -114,7 +119,7 @@ func (s *state) reportKilled(p *process) {
 	if sig == 0 || sig == command.SIGPIPE || sig == command.SIGINT {
 		return
 	}
-	s.errorf("%5d %s", p.pid, sig.Description())
+	s.errorf("%5d %-24s%s", p.pid, sig.Description(), stmtSource(cmd))
 }
 
 // wait waits for a process; a signal with a trap interrupts it when that is
@@ -192,6 +197,8 @@ func (s *state) pipeline(c *syntax.BinaryCmd) {
 		subs = append(subs, sub)
 		if i < last {
 			s.spawn(sub, func(c *state) { c.stage(st) })
+			// Let it start first, as it does in Bash, where its messages come first.
+			runtime.Gosched()
 		} else {
 			sub.p = s.x.newProcess(s.p, s.p.args)
 			sub.run(func(c *state) { c.stage(st) })
@@ -205,7 +212,7 @@ func (s *state) pipeline(c *syntax.BinaryCmd) {
 		statuses[i], _ = s.wait(sub.p, false)
 		s.rejoin(sub)
 		if sub.p.killed.Load() != 0 {
-			s.reportKilled(sub.p)
+			s.reportKilled(sub.p, cmds[i])
 		}
 	}
 	s.pipeStatus = statuses

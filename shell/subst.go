@@ -53,13 +53,12 @@ func (s *state) captureOutput(body func(*state)) string {
 
 // backquoted runs `...`, whose text is parsed only now.
 func (s *state) backquoted(c *syntax.CmdSubst) string {
-	src, line := "", 1
+	src := ""
 	if len(c.Last) > 0 {
 		src = c.Last[0].Text
-		line = int(c.Left.Line())
 	}
 	return s.captureOutput(func(sub *state) {
-		sub.runText(src, line, "command substitution")
+		sub.runText(src, s.line, "command substitution")
 	})
 }
 

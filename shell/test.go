@@ -350,7 +350,7 @@ func (s *state) compareFiles(a, op, b string) bool {
 
 // testCommand runs [[ ... ]].
 func (s *state) testCommand(c *syntax.TestClause) {
-	s.line = int(c.Left.Line())
+	s.at(c.Left)
 	s.debugTrap()
 	s.status = s.cond(c.X)
 	s.checkError()

@@ -47,10 +47,10 @@ func (s *state) traceWord(w string) string {
 	switch {
 	case w == "":
 		return "''"
-	case needsANSI(w, s.wide()):
-		return ansiQuote(w, s.wide())
 	case hasMeta(w):
 		return singleQuote(w)
+	case needsANSI(w, s.wide()):
+		return ansiQuote(w, s.wide())
 	}
 	return w
 }
@@ -129,10 +129,17 @@ func (s *state) traceDecl(name string, c *syntax.DeclClause, args []declArg) {
 		}
 	}
 	s.traceText(strings.Join(words, " "))
+	if name == "export" || name == "readonly" {
+		for i := range args {
+			if a := &args[i]; a.has && a.array == nil {
+				s.traceText(a.name + "=" + s.traceValue(a.value))
+			}
+		}
+	}
 }
 
 // traceFor shows the head of a loop at each turn.
-func (s *state) traceFor(name string, l *syntax.WordIter) {
+func (s *state) traceFor(word, name string, l *syntax.WordIter) {
 	if !s.tracing() {
 		return
 	}
@@ -144,7 +151,7 @@ func (s *state) traceFor(name string, l *syntax.WordIter) {
 	if !l.InPos.IsValid() {
 		list = `"$@"`
 	}
-	s.traceText("for " + name + " in " + list)
+	s.traceText(word + " " + name + " in " + list)
 }
 
 // traceCase shows the head of a case.
@@ -157,7 +164,7 @@ func (s *state) traceCase(word string, c *syntax.CaseClause) {
 // traceArith shows (( )).
 func (s *state) traceArith(text string) {
 	if s.tracing() {
-		s.traceText("((" + text + "))")
+		s.traceText("(( " + text + " ))")
 	}
 }
 
@@ -167,7 +174,10 @@ func (s *state) traceCond(op, a, b string, binary bool) {
 		return
 	}
 	if binary {
-		s.traceText("[[ " + s.traceWord(a) + " " + op + " " + s.traceWord(b) + " ]]")
+		if op != "==" && op != "!=" && op != "=" && op != "=~" {
+			b = s.traceWord(b)
+		}
+		s.traceText("[[ " + s.traceWord(a) + " " + op + " " + b + " ]]")
 		return
 	}
 	s.traceText("[[ " + op + " " + s.traceWord(a) + " ]]")

@@ -52,10 +52,39 @@ func (s *state) hasTrap(n int) bool {
 	return ok && text != ""
 }
 
-// trapApplies reports whether a trap with that option is in force here: always
-// at the top, in functions only when they inherit it.
-func (s *state) trapApplies(o option) bool {
-	return s.calls() == 0 || s.opts.on(o) || s.trapDepth >= s.calls()
+// hideTraps takes away the traps that a function or a sourced file does not
+// inherit: ERR without set -E, DEBUG and RETURN without set -T.
+func (s *state) hideTraps() map[int]string {
+	if len(s.traps) == 0 {
+		return nil
+	}
+	var hidden map[int]string
+	hide := func(n int) {
+		if text, ok := s.traps[n]; ok {
+			if hidden == nil {
+				hidden = map[int]string{}
+			}
+			hidden[n] = text
+			delete(s.ownTraps(), n)
+		}
+	}
+	if !s.opts.on(optErrtrace) {
+		hide(trapERR)
+	}
+	if !s.opts.on(optFunctrace) {
+		hide(trapDEBUG)
+		hide(trapRETURN)
+	}
+	return hidden
+}
+
+// showTraps puts back what hideTraps took away, unless it was set anew.
+func (s *state) showTraps(hidden map[int]string) {
+	for n, text := range hidden {
+		if _, ok := s.traps[n]; !ok {
+			s.ownTraps()[n] = text
+		}
+	}
 }
 
 // setTrap sets a trap, or takes it away when reset.
@@ -66,9 +95,6 @@ func (s *state) setTrap(n int, text string, reset bool) {
 		delete(traps, n)
 	} else {
 		traps[n] = text
-	}
-	if n == trapERR || n == trapDEBUG || n == trapRETURN {
-		s.trapDepth = s.calls()
 	}
 	if n == trapEXIT || n > 64 {
 		return
@@ -92,6 +118,8 @@ func (s *state) runTrap(n int) {
 	if text == "" || s.inTrap&(1<<uint(trapBit(n))) != 0 {
 		return
 	}
+	s.handling++
+	defer func() { s.handling-- }()
 	s.inTrap |= 1 << uint(trapBit(n))
 	status, line, pipe, no := s.status, s.line, s.pipeStatus, s.noErrexit
 	last, ctl := s.lastArg, s.ctl
@@ -145,6 +173,8 @@ func (s *state) runSignalTrap(n int) {
 	}
 	status, line, pipe, last, ctl := s.status, s.line, s.pipeStatus, s.lastArg, s.ctl
 	s.ctl = ctlNone
+	s.handling++
+	defer func() { s.handling-- }()
 	s.runText(text, line, "")
 	if s.ctl == ctlNone {
 		s.status, s.ctl = status, ctl
@@ -169,7 +199,7 @@ func (s *state) runExitTrap() {
 	delete(s.ownTraps(), trapEXIT)
 	status := s.status
 	s.ctl, s.loops = ctlNone, 0
-	s.noErrexit = 0
+	s.noErrexit, s.handling = 0, 1
 	s.runText(text, 1, "")
 	if s.ctl == ctlReturn {
 		s.ctl = ctlNone
@@ -183,18 +213,7 @@ func (s *state) debugTrap() {
 	if len(s.traps) == 0 {
 		return
 	}
-	if text := s.traps[trapDEBUG]; text == "" || !s.trapApplies(optFunctrace) {
-		return
-	}
 	s.runTrap(trapDEBUG)
-}
-
-// returnTrap runs the RETURN trap at the end of a function or sourced file.
-func (s *state) returnTrap() {
-	if len(s.traps) == 0 || s.traps[trapRETURN] == "" || !s.trapApplies(optFunctrace) {
-		return
-	}
-	s.runTrap(trapRETURN)
 }
 
 // parseTrapSignal reads a signal's name or number for trap and kill.

@@ -72,9 +72,7 @@ func (p *Parser) readHeredoc(h *heredoc) {
 	strip := h.redirect.Op == syntax.DashHdoc
 	for {
 		if p.off >= len(p.src) {
-			if p.opt.Warn != nil {
-				p.opt.Warn(max(p.endLine()-1, 1), fmt.Sprintf("here-document at line %d delimited by end-of-file (wanted `%s')", h.line, h.delim))
-			}
+			p.warnEOF(h, max(p.endLine()-1, 1))
 			break
 		}
 		at, atLine := p.off, p.line
@@ -87,6 +85,7 @@ func (p *Parser) readHeredoc(h *heredoc) {
 		}
 		if p.inSubst > 0 && strings.HasPrefix(line, h.delim) && strings.IndexByte(line[len(h.delim):], ')') >= 0 {
 			// The delimiter shares its line with the end of the substitution.
+			p.warnEOF(h, atLine)
 			p.line = atLine
 			p.off = at + strings.Index(p.src[at:], h.delim) + len(h.delim)
 			break
@@ -94,6 +93,13 @@ func (p *Parser) readHeredoc(h *heredoc) {
 		body.WriteString(line)
 	}
 	h.redirect.Hdoc = p.heredocBody(h, body.String(), start)
+}
+
+// warnEOF warns that a here-document's end was not where it should be.
+func (p *Parser) warnEOF(h *heredoc, line int) {
+	if p.opt.Warn != nil {
+		p.opt.Warn(line, fmt.Sprintf("here-document at line %d delimited by end-of-file (wanted `%s')", h.line, h.delim))
+	}
 }
 
 // heredocLine reads a line with its newline. Unless the delimiter was quoted,
@@ -105,7 +111,7 @@ func (p *Parser) heredocLine(quoted bool) string {
 		if i < 0 {
 			line := p.src[p.off:]
 			p.off = len(p.src)
-			return joined + line
+			return joined + line + "\n" // as if the input ended in one
 		}
 		line := p.src[p.off : p.off+i+1]
 		p.off += i + 1

@@ -29,17 +29,23 @@ func (p *Parser) simple() *syntax.Stmt {
 		case t.kind == tWord:
 			p.take()
 			if len(call.Args) == 0 {
-				s.Position = t.pos()
 				p.assignOK = false
 				if declares(t.lit()) && len(call.Assigns) == 0 {
 					decl = &syntax.DeclClause{Variant: t.word.Parts[0].(*syntax.Lit)}
 					s.Cmd = decl
 					p.assignOK = true
-					continue
 				}
 				switch t.lit() {
 				case "eval", "let", "alias":
 					p.rawArrays = true
+				}
+				// Bash numbers a command when it has looked at the token after the
+				// first word, which may be a function's "(".
+				if next := p.peek(); len(call.Assigns) == 0 && len(s.Redirs) == 0 {
+					s.Position = position(t.off, next.line)
+				}
+				if decl != nil {
+					continue
 				}
 				if len(call.Assigns) == 0 && len(s.Redirs) == 0 && p.peek().kind == tLparen {
 					return p.namedFunction(t)
@@ -153,6 +159,11 @@ func (p *Parser) redirect(s *syntax.Stmt) {
 	p.take()
 	p.last = tWord
 	r.Word = t.word
+	switch op.kind {
+	case tDLess, tDLessDash, tTLess:
+	default:
+		braces(r.Word)
+	}
 	if op.kind == tDLess || op.kind == tDLessDash {
 		p.pending = append(p.pending, newHeredoc(r, t.text, t.line))
 	}
@@ -217,7 +228,7 @@ func (p *Parser) assignment() *syntax.Assign {
 func (p *Parser) subscript(a *syntax.Assign) bool {
 	p.off++
 	s := p.scan(inSubscript)
-	if !s.ended || len(s.parts) == 0 {
+	if !s.ended {
 		return false
 	}
 	p.off++

@@ -210,13 +210,13 @@ func (p *Parser) blanks() {
 
 // lexWord reads a word, a number before a redirection, or an alias's text.
 func (p *Parser) lexWord() {
-	start, line := p.off, p.line
+	start := p.off
 	if p.lexNumber() {
 		return
 	}
 	if p.assignable() {
 		if a := p.assignment(); a != nil {
-			p.tok = token{kind: tAssign, assign: a, off: start, line: line, text: p.src[start:p.off]}
+			p.tok = token{kind: tAssign, assign: a, off: start, line: p.line, text: p.src[start:p.off]}
 			return
 		}
 	}
@@ -225,7 +225,7 @@ func (p *Parser) lexWord() {
 		// A character that starts no word: a stray ")" of an extended glob.
 		p.near(p.src[p.off:p.off+1], p.off, p.line)
 	}
-	// A simple command's line is that of the end of its first word.
+	// A word's line is that of its end.
 	p.tok = token{kind: tWord, word: w, off: start, line: p.line, text: p.src[start:p.off]}
 	if p.expandAlias() {
 		p.lex()
