@@ -53,7 +53,9 @@ func (s *Server) Setattr(c *Call, ino vfs.Ino, set *vfs.SetAttr, fh uint64) (vfs
 		}
 		set.Handle = f.h
 	}
+	s.setattrs.add(ino)
 	a, err := s.fs.Setattr(&c.Op, ino, set)
+	s.setattrs.add(ino)
 	if err == nil && set.Mask&(vfs.SetMode|vfs.SetUID|vfs.SetGID) != 0 && a.IsDir() {
 		s.rightsChanged(&c.Op, ino)
 	}

@@ -361,3 +361,69 @@ func init() {
 		}
 	}
 }
+
+// crossingFS makes a change by others happen between the moment when it knows
+// an answer and the moment when the mount gets it.
+type crossingFS struct {
+	vfs.FS
+	once  sync.Once
+	cross func()
+}
+
+func (f *crossingFS) Lookup(op *vfs.Op, parent vfs.Ino, name string) (vfs.Attr, error) {
+	a, err := f.FS.Lookup(op, parent, name)
+	if op.Origin == mountOrigin && name == "crossed" {
+		f.once.Do(f.cross)
+	}
+	return a, err
+}
+
+func (f *crossingFS) OpenDir(op *vfs.Op, ino vfs.Ino) (vfs.DirHandle, error) {
+	h, err := f.FS.OpenDir(op, ino)
+	return &crossingDir{h, f}, err
+}
+
+type crossingDir struct {
+	vfs.DirHandle
+	f *crossingFS
+}
+
+func (d *crossingDir) ReadDir(op *vfs.Op, cookie uint64, attrs bool, emit func(*vfs.DirEntry) bool) error {
+	err := d.DirHandle.ReadDir(op, cookie, attrs, emit)
+	d.f.once.Do(d.f.cross)
+	return err
+}
+
+// An answer that a change has crossed must not stay in the kernel's cache: it
+// was invalidated before it was there.
+func TestCrossedAnswers(t *testing.T) {
+	eachDriver(t, func(t *testing.T, driver string) {
+		for _, name := range []string{"crossedLookup", "crossedListing"} {
+			t.Run(name, func(t *testing.T) {
+				fs := &crossingFS{FS: emptyTree()}
+				s := serve(t, driver, fs)
+				e := &editor{t, fs.FS, other()}
+				e.create("", "crossed", "before")
+				fs.cross = func() {
+					e.set("crossed", vfs.SetAttr{Mask: vfs.SetMode, Mode: 0o600})
+					e.write("crossed", "after, and longer", 0)
+				}
+				s.run(name, nil)
+			})
+		}
+	})
+}
+
+func init() {
+	check := func(c *client) {
+		if st := c.stat("crossed"); st.Mode&0o777 != 0o600 || st.Size != int64(len("after, and longer")) {
+			c.errorf("mode %o and %d bytes: the attributes from before the change", st.Mode, st.Size)
+		}
+		c.contents("crossed", "after, and longer")
+	}
+	clients["crossedLookup"] = check
+	clients["crossedListing"] = func(c *client) {
+		c.list(".")
+		check(c)
+	}
+}

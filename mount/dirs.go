@@ -41,9 +41,34 @@ func (s *Server) OpenDir(c *Call, ino vfs.Ino, out *Opened) syscall.Errno {
 	return 0
 }
 
-// ReadDir answers READDIR, or READDIRPLUS when plus is set. emit encodes an
-// entry and reports whether there was room for it; it must not call the Server.
-func (s *Server) ReadDir(c *Call, fh uint64, pos uint64, plus bool, emit func(*DirEntry) bool) syscall.Errno {
+// What an entry takes on the wire: a header and the name, in units of eight
+// bytes; with attributes, those before it.
+const (
+	direntHeader = 24
+	entrySize    = 128
+)
+
+func wireSize(name string, plus bool) int {
+	n := (direntHeader + len(name) + 7) &^ 7
+	if plus {
+		n += entrySize
+	}
+	return n
+}
+
+// listed is an entry of a listing between the FS and the kernel.
+type listed struct {
+	name  string
+	ino   vfs.Ino
+	mode  uint32
+	pos   uint64
+	given bool // with attributes, so the kernel will hold the inode once more
+	attr  vfs.Attr
+}
+
+// ReadDir answers READDIR, or READDIRPLUS when plus is set, with what fits into
+// size bytes on the wire. emit encodes one entry, which is reused.
+func (s *Server) ReadDir(c *Call, fh uint64, pos uint64, size int, plus bool, emit func(*DirEntry)) syscall.Errno {
 	op := OpReaddir
 	if plus {
 		op = OpReaddirplus
@@ -52,67 +77,88 @@ func (s *Server) ReadDir(c *Call, fh uint64, pos uint64, plus bool, emit func(*D
 	if !ok {
 		return syscall.EBADF
 	}
-	if pos < posNames {
-		full, err := s.readDots(c, d, pos, emit)
-		if full || err != nil {
-			return c.errno(op, d.h.Ino(), err)
-		}
-		pos = posNames
+	l := listing{list: c.list[:0], room: size, plus: plus}
+	err := s.list(c, d.h, pos, &l)
+	c.list = l.list
+	if err != nil && len(l.list) == 0 {
+		return c.errno(op, d.h.Ino(), err)
 	}
-	l := listing{emit: emit}
-	if plus {
-		l.entry = &Entry{EntryValid: s.entryValid(c, d.h.Ino()), AttrValid: Forever}
-	}
-	err := d.h.ReadDir(&c.Op, pos-posNames, plus, l.add)
-	for _, ino := range l.given {
-		s.inodes.introduce(ino, d.h.Ino())
-	}
-	if err != nil && l.any {
-		// The kernel gets what there is, and the error when it comes again.
-		return 0
-	}
-	return c.errno(op, d.h.Ino(), err)
+	// With some entries at hand the kernel gets them, and the error when it
+	// asks for the next.
+	s.emitAll(c, d.h.Ino(), l.list, emit)
+	return 0
 }
 
-// listing translates the FS's entries to the kernel's.
+// listing gathers entries while there is room. The FS must not be called while
+// it lists, so nothing is introduced yet.
 type listing struct {
-	emit  func(*DirEntry) bool
-	entry *Entry    // reused for each; nil without attributes
-	given []vfs.Ino // what the kernel holds once more when it gets the reply
-	any   bool
+	list []listed
+	room int
+	plus bool
+}
+
+func (l *listing) fits(name string) bool {
+	l.room -= wireSize(name, l.plus)
+	return l.room >= 0
 }
 
 func (l *listing) add(e *vfs.DirEntry) bool {
-	d := DirEntry{Name: e.Name, Ino: e.Ino, Mode: e.Mode, Pos: e.Cookie + posNames}
-	if l.entry != nil && e.Attr != nil {
-		l.entry.Attr = *e.Attr
-		d.Entry = l.entry
-	}
-	if !l.emit(&d) {
+	if !l.fits(e.Name) {
 		return false
 	}
-	l.any = true
-	if d.Entry != nil {
-		// Counted later: the FS must not be called from here.
-		l.given = append(l.given, e.Ino)
+	item := listed{name: e.Name, ino: e.Ino, mode: e.Mode, pos: e.Cookie + posNames}
+	if l.plus && e.Attr != nil {
+		item.given, item.attr = true, *e.Attr
 	}
+	l.list = append(l.list, item)
 	return true
 }
 
-// readDots yields "." and "..", which the FS does not.
-func (s *Server) readDots(c *Call, d *openDir, pos uint64, emit func(*DirEntry) bool) (full bool, err error) {
-	ino := d.h.Ino()
-	if pos == 0 && !emit(&DirEntry{Name: ".", Ino: ino, Mode: vfs.ModeDir, Pos: posDotDot}) {
-		return true, nil
+// list gathers from pos on: the two entries that the FS does not yield first.
+func (s *Server) list(c *Call, h vfs.DirHandle, pos uint64, l *listing) error {
+	if pos == 0 {
+		if !l.fits(".") {
+			return nil
+		}
+		l.list = append(l.list, listed{name: ".", ino: h.Ino(), mode: vfs.ModeDir, pos: posDotDot})
 	}
-	parent, err := s.fs.Parent(&c.Op, ino)
-	if isNoEntry(err) {
-		parent, err = ino, nil // removed: its ".." leads nowhere
+	if pos <= posDotDot {
+		parent, err := s.fs.Parent(&c.Op, h.Ino())
+		if isNoEntry(err) {
+			parent, err = h.Ino(), nil // removed: its ".." leads nowhere
+		}
+		if err != nil || !l.fits("..") {
+			return err
+		}
+		l.list = append(l.list, listed{name: "..", ino: parent, mode: vfs.ModeDir, pos: posNames})
+		pos = posNames
 	}
-	if err != nil {
-		return false, err
+	return h.ReadDir(&c.Op, pos-posNames, l.plus, l.add)
+}
+
+// emitAll introduces what is given and encodes the listing.
+func (s *Server) emitAll(c *Call, dir vfs.Ino, list []listed, emit func(*DirEntry)) {
+	valid := s.entryValid(c, dir)
+	for i := range list {
+		if list[i].given {
+			s.inodes.introduce(list[i].ino, dir)
+		}
 	}
-	return !emit(&DirEntry{Name: "..", Ino: parent, Mode: vfs.ModeDir, Pos: posNames}), nil
+	stale := s.changes.Load() != c.changes // see give
+	var d DirEntry
+	var e Entry
+	for i := range list {
+		item := &list[i]
+		d = DirEntry{Name: item.name, Ino: item.ino, Mode: item.mode, Pos: item.pos}
+		if item.given {
+			e = Entry{Attr: item.attr, EntryValid: valid, AttrValid: Forever}
+			if stale {
+				s.refresh(c, &e)
+			}
+			d.Entry = &e
+		}
+		emit(&d)
+	}
 }
 
 // FsyncDir answers FSYNCDIR.

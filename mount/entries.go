@@ -16,9 +16,27 @@ type Entry struct {
 }
 
 // give hands an inode to the kernel under a name in parent.
+//
+// A change by others that the FS had not yet when it gave a, and that was
+// announced before the inode was introduced, has invalidated nothing, for the
+// kernel did not hold the inode. So the attributes are asked for once more if
+// there was any. Whatever changes after that finds the inode introduced.
 func (s *Server) give(c *Call, parent vfs.Ino, a *vfs.Attr, out *Entry) {
 	s.inodes.introduce(a.Ino, parent)
 	*out = Entry{Attr: *a, EntryValid: s.entryValid(c, parent), AttrValid: Forever}
+	if s.changes.Load() != c.changes {
+		s.refresh(c, out)
+	}
+}
+
+// refresh gets an entry's attributes anew. An inode that is gone keeps the old
+// ones, which the kernel does not keep.
+func (s *Server) refresh(c *Call, e *Entry) {
+	if a, err := s.fs.Getattr(&c.Op, e.Attr.Ino); err == nil {
+		e.Attr = a
+	} else {
+		e.AttrValid = 0
+	}
 }
 
 // Lookup answers LOOKUP.

@@ -2,6 +2,7 @@ package mount
 
 import (
 	"sync"
+	"time"
 
 	"github.com/vfsd/vfsd/vfs"
 )
@@ -171,5 +172,43 @@ func (t *inodeTable) drain() {
 		}
 		clear(sh.m)
 		sh.mu.Unlock()
+	}
+}
+
+// recentInos remembers inodes for recently at least, and at most twice that.
+type recentInos struct {
+	mu        sync.Mutex
+	turned    time.Time            // when cur became prev; guarded by mu
+	cur, prev map[vfs.Ino]struct{} // guarded by mu
+}
+
+const recently = time.Second
+
+func (r *recentInos) add(ino vfs.Ino) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.turn()
+	if r.cur == nil {
+		r.cur = map[vfs.Ino]struct{}{}
+	}
+	r.cur[ino] = struct{}{}
+}
+
+func (r *recentInos) has(ino vfs.Ino) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.turn()
+	_, cur := r.cur[ino]
+	_, prev := r.prev[ino]
+	return cur || prev
+}
+
+// turn makes old entries older. r.mu is held.
+func (r *recentInos) turn() {
+	switch age := time.Since(r.turned); {
+	case age > 2*recently:
+		r.cur, r.prev, r.turned = nil, nil, time.Now()
+	case age > recently:
+		r.cur, r.prev, r.turned = nil, r.cur, time.Now()
 	}
 }

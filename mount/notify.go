@@ -27,7 +27,9 @@ func (s *Server) Origin() vfs.Origin { return s.origin }
 // Changed implements vfs.Watcher: it returns when the kernel has forgotten
 // what is not true any more.
 func (s *Server) Changed(cs []vfs.Change) {
+	s.changes.Add(1) // before the plan looks at what the kernel holds; see give
 	p := s.plan(cs)
+	s.again(p)
 	if p.waits() {
 		done := make(chan struct{})
 		if !s.background.run(func() { defer close(done); s.carryOut(p) }) {
@@ -37,6 +39,36 @@ func (s *Server) Changed(cs []vfs.Change) {
 		return
 	}
 	s.carryOut(p)
+}
+
+// answerTime is more than a client takes from the moment when its request is
+// answered until it has taken the answer in.
+const answerTime = 50 * time.Millisecond
+
+// again tells of the attributes a second time where a SETATTR through this
+// mount may cross the change. The kernel takes the attributes in its answer for
+// the newest without asking whether it was told to forget them since, and there
+// is no lock of a file's to wait for as there is of a directory's.
+func (s *Server) again(p *plan) {
+	var inos []vfs.Ino
+	for ino := range p.inodes {
+		if s.setattrs.has(ino) {
+			inos = append(inos, ino)
+		}
+	}
+	if len(inos) == 0 {
+		return
+	}
+	s.background.run(func() {
+		select {
+		case <-time.After(answerTime):
+		case <-s.ended:
+			return
+		}
+		for _, ino := range inos {
+			s.note(s.kernel.invalInode(ino, noPages.off, 0))
+		}
+	})
 }
 
 func (s *Server) await(done <-chan struct{}) {

@@ -88,14 +88,19 @@ type Server struct {
 	owner  vfs.Cred
 
 	// active counts requests under way; see patience.
-	active  atomic.Int64
-	kernel  *kernel
-	inodes  inodeTable
-	files   handleTable[*openFile]
-	dirs    handleTable[*openDir]
-	calls   sync.Pool
-	counts  [opCount]atomic.Uint64
-	unwatch func()
+	active atomic.Int64
+	// changes counts what others changed; see give.
+	changes atomic.Uint64
+	// setattrs are inodes whose SETATTR may still be under way; see again.
+	setattrs recentInos
+	kernel   *kernel
+	inodes   inodeTable
+	files    handleTable[*openFile]
+	dirs     handleTable[*openDir]
+	calls    sync.Pool
+	counts   [opCount]atomic.Uint64
+	unwatch  func()
+	ended    chan struct{} // closed when the mount is gone
 
 	policyMu  sync.Mutex
 	policyGen uint64 // raised by every change of rights; guarded by policyMu
@@ -105,7 +110,7 @@ type Server struct {
 
 func newServer(o *Options, k *kernel) *Server {
 	s := &Server{
-		fs: o.FS, origin: o.Origin, log: o.Log, readOnly: o.ReadOnly, noFlush: o.NoFlush, kernel: k,
+		fs: o.FS, origin: o.Origin, log: o.Log, readOnly: o.ReadOnly, noFlush: o.NoFlush, kernel: k, ended: make(chan struct{}),
 		owner: vfs.Cred{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid())},
 	}
 	s.others = o.AllowOther || s.owner.UID != 0
@@ -165,6 +170,7 @@ func (s *Server) stop() {
 	if s.unwatch != nil {
 		s.unwatch()
 	}
+	close(s.ended)
 	serving.remove(s)
 	s.background.finish()
 	op := &vfs.Op{Origin: s.origin}
@@ -199,8 +205,10 @@ type Call struct {
 	vfs.Op
 	s           *Server
 	cancel      <-chan struct{}
+	changes     uint64 // Server.changes when the request began
 	groups      []uint32
 	groupsKnown bool
+	list        []listed // of a listing, kept for its memory
 }
 
 var _ context.Context = (*Call)(nil)
@@ -221,6 +229,7 @@ func (s *Server) Begin(op Opcode, uid, gid, pid uint32, cancel <-chan struct{}) 
 	c := s.calls.Get().(*Call)
 	c.UID, c.GID, c.PID, c.Umask = uid, gid, pid, 0
 	c.cancel, c.groupsKnown = cancel, false
+	c.changes = s.changes.Load()
 	return c
 }
 

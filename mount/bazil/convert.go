@@ -98,24 +98,17 @@ func toOpened(o *mount.Opened) fuse.OpenResponse {
 // bytes, which the FS's are not.
 //
 //	0  u64 ino  8  u64 position of the next  16  u32 length  20  u32 type  24  name, zeroes to a multiple of 8
-type dirents struct {
-	room []byte
-	n    int // used of room
-}
+type dirents []byte
 
-const direntHeader = 24
-
-func (l *dirents) add(d *mount.DirEntry) bool {
-	size := (direntHeader + len(d.Name) + 7) &^ 7
-	if l.n+size > len(l.room) {
-		return false
+func (l *dirents) add(d *mount.DirEntry) {
+	b := *l
+	b = binary.NativeEndian.AppendUint64(b, uint64(d.Ino))
+	b = binary.NativeEndian.AppendUint64(b, d.Pos)
+	b = binary.NativeEndian.AppendUint32(b, uint32(len(d.Name)))
+	b = binary.NativeEndian.AppendUint32(b, d.Mode&vfs.ModeTypeMask>>12)
+	b = append(b, d.Name...)
+	for len(b)%8 != 0 {
+		b = append(b, 0)
 	}
-	b := l.room[l.n : l.n+size]
-	binary.NativeEndian.PutUint64(b, uint64(d.Ino))
-	binary.NativeEndian.PutUint64(b[8:], d.Pos)
-	binary.NativeEndian.PutUint32(b[16:], uint32(len(d.Name)))
-	binary.NativeEndian.PutUint32(b[20:], d.Mode&vfs.ModeTypeMask>>12)
-	clear(b[direntHeader+copy(b[direntHeader:], d.Name):])
-	l.n += size
-	return true
+	*l = b
 }

@@ -94,9 +94,9 @@ func (l *loop) readRequest(r *fuse.ReadRequest, begin func(mount.Opcode) *mount.
 	if r.Dir {
 		c := begin(mount.OpReaddir)
 		defer c.End()
-		list := dirents{room: room}
-		errno := l.s.ReadDir(c, uint64(r.Handle), uint64(r.Offset), false, list.add)
-		reply(r, errno, func() { r.Respond(&fuse.ReadResponse{Data: list.room[:list.n]}) })
+		list := dirents(room[:0])
+		errno := l.s.ReadDir(c, uint64(r.Handle), uint64(r.Offset), len(room), false, list.add)
+		reply(r, errno, func() { r.Respond(&fuse.ReadResponse{Data: list}) })
 		return
 	}
 	c := begin(mount.OpRead)

@@ -144,20 +144,18 @@ func dirEntry(d *mount.DirEntry) fuse.DirEntry {
 func (r *rawFS) ReadDir(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
 	c := r.begin(mount.OpReaddir, &in.InHeader, cancel)
 	defer c.End()
-	return fuse.Status(r.s.ReadDir(c, in.Fh, in.Offset, false, func(d *mount.DirEntry) bool {
-		return out.AddDirEntry(dirEntry(d))
+	return fuse.Status(r.s.ReadDir(c, in.Fh, in.Offset, int(in.Size), false, func(d *mount.DirEntry) {
+		out.AddDirEntry(dirEntry(d))
 	}))
 }
 
 func (r *rawFS) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
 	c := r.begin(mount.OpReaddirplus, &in.InHeader, cancel)
 	defer c.End()
-	return fuse.Status(r.s.ReadDir(c, in.Fh, in.Offset, true, func(d *mount.DirEntry) bool {
-		e := out.AddDirLookupEntry(dirEntry(d))
-		if e != nil && d.Entry != nil {
+	return fuse.Status(r.s.ReadDir(c, in.Fh, in.Offset, int(in.Size), true, func(d *mount.DirEntry) {
+		if e := out.AddDirLookupEntry(dirEntry(d)); e != nil && d.Entry != nil {
 			setEntry(d.Entry, e)
 		}
-		return e != nil
 	}))
 }
 
