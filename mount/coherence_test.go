@@ -400,14 +400,13 @@ func TestCrossedAnswers(t *testing.T) {
 	eachDriver(t, func(t *testing.T, driver string) {
 		for _, name := range []string{"crossedLookup", "crossedListing"} {
 			t.Run(name, func(t *testing.T) {
-				fs := &crossingFS{FS: emptyTree()}
-				s := serve(t, driver, fs)
-				e := &editor{t, fs.FS, other()}
+				tree := emptyTree()
+				e := &editor{t, tree, other()}
 				e.create("", "crossed", "before")
-				fs.cross = func() {
+				s := serve(t, driver, &crossingFS{FS: tree, cross: func() {
 					e.set("crossed", vfs.SetAttr{Mask: vfs.SetMode, Mode: 0o600})
 					e.write("crossed", "after, and longer", 0)
-				}
+				}})
 				s.run(name, nil)
 			})
 		}

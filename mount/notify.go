@@ -209,7 +209,7 @@ func (s *Server) carryOut(p *plan) {
 	}
 	for ino, pages := range p.inodes {
 		n := int64(0)
-		if pages.end >= 0 {
+		if pages.off >= 0 && pages.end >= 0 {
 			n = pages.end - pages.off
 		}
 		s.note(s.kernel.invalInode(ino, pages.off, n))
