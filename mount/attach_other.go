@@ -13,6 +13,7 @@ func attach(*Options) (*attachment, error) { return nil, errNotSupported }
 func (at *attachment) detach(bool) error { return errNotSupported }
 func (at *attachment) abort()            {}
 func (at *attachment) tune(*Options)     {}
+func (at *attachment) holders() string   { return "" }
 
 // Preflight finds out whether o can be mounted: here it cannot.
 func Preflight(Options) (string, error) { return "", errNotSupported }

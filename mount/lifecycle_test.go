@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -40,6 +41,32 @@ func init() {
 		c.ok(unix.Chdir(c.dir))
 		c.step("sitting")
 	}
+}
+
+// A mount that another mount namespace has a copy of ends only with that; the
+// unmount says so instead of waiting.
+func TestUnmountElsewhere(t *testing.T) {
+	needRoot(t)
+	eachDriver(t, func(t *testing.T, driver string) {
+		s := serve(t, driver, nil)
+		r := s.start("unshares", func(cmd *exec.Cmd) {
+			cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS}
+		})
+		r.await("unshared")
+		err := s.m.Unmount()
+		if !errors.Is(err, syscall.EBUSY) || !strings.Contains(err.Error(), fmt.Sprint("pid ", r.cmd.Process.Pid)) {
+			t.Errorf("unmount while pid %d has a copy: %v", r.cmd.Process.Pid, err)
+		}
+		r.proceed()
+		r.wait(nil)
+		if err := s.m.Wait(); err != nil {
+			t.Errorf("the mount ended with %v", err)
+		}
+	})
+}
+
+func init() {
+	clients["unshares"] = func(c *client) { c.step("unshared") }
 }
 
 // 32 threads that look up and list do not make an unmount hang: the plain one

@@ -59,6 +59,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/vfsd/vfsd/vfs"
 )
@@ -97,8 +98,9 @@ type Mounted interface {
 	// Wait returns when the mount is gone: nil after an unmount, whoever did
 	// it, else what ended it. The FS's handles and pins are released by then.
 	Wait() error
-	// Unmount detaches the mount and waits for its end. While it is in use the
-	// error is EBUSY and names the processes.
+	// Unmount detaches the mount and waits for its end. While it is in use, or
+	// if it stays mounted in another mount namespace, the error is EBUSY and
+	// names the processes.
 	Unmount() error
 	// Detach frees the mount point at once; the mount ends when the last who
 	// uses it is gone.
@@ -285,7 +287,24 @@ func (m *mounted) Unmount() error {
 		}
 		return fmt.Errorf("unmount %s: %w", m.o.MountPoint, err)
 	}
-	return m.Wait()
+	return m.waitElsewhere()
+}
+
+// waitElsewhere waits for the end of a mount that is detached here, unless
+// another mount namespace holds a copy of it.
+func (m *mounted) waitElsewhere() error {
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-m.done:
+			return m.err
+		case <-ticker.C:
+			if who := m.at.holders(); who != "" {
+				return fmt.Errorf("unmount %s: %w: gone here, but still mounted for %s", m.o.MountPoint, syscall.EBUSY, who)
+			}
+		}
+	}
 }
 
 func (m *mounted) Detach() error {

@@ -14,11 +14,36 @@ const namedUsers = 8
 // describeUsers names the processes that use the mount at path and how. It
 // reads the links in /proc, which touches no mount.
 func describeUsers(path string) string {
+	users := describeProcesses(func(proc string) string { return usesOf(proc, path) })
+	if users == "" {
+		return "a process that this user may not see, or another mount below it"
+	}
+	return users
+}
+
+// holders names the processes in whose mount namespace the mount still is.
+func (at *attachment) holders() string {
+	return describeProcesses(func(proc string) string {
+		table, err := os.ReadFile(proc + "/mountinfo")
+		if err != nil {
+			return ""
+		}
+		for _, m := range parseMountTable(string(table)) {
+			if m.dev == at.id {
+				return "mounted at " + m.path
+			}
+		}
+		return ""
+	})
+}
+
+// describeProcesses names those of which how has something to say.
+func describeProcesses(how func(proc string) string) string {
 	var users []string
 	procs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, proc := range procs {
-		how := usesOf(proc, path)
-		if how == "" {
+		what := how(proc)
+		if what == "" {
 			continue
 		}
 		if len(users) == namedUsers {
@@ -26,10 +51,7 @@ func describeUsers(path string) string {
 			break
 		}
 		name, _ := os.ReadFile(proc + "/comm")
-		users = append(users, fmt.Sprintf("%s (pid %s, %s)", bytes.TrimSpace(name), filepath.Base(proc), how))
-	}
-	if len(users) == 0 {
-		return "a process that this user may not see, or another mount below it"
+		users = append(users, fmt.Sprintf("%s (pid %s, %s)", bytes.TrimSpace(name), filepath.Base(proc), what))
 	}
 	return strings.Join(users, ", ")
 }
