@@ -113,10 +113,10 @@ func TestDataDirOfAnother(t *testing.T) {
 }
 
 // inNamespace runs vfsctl after a script, both in a mount namespace that goes
-// with them.
+// with them. The script may set AS to a command that changes the user.
 func (r *rig) inNamespace(script string, args ...string) result {
 	r.t.Helper()
-	sh := []string{"-m", "sh", "-ec", script + "\n" + `exec "$0" "$@"`, vfsctl}
+	sh := []string{"-m", "sh", "-ec", script + "\n" + `exec $AS "$0" "$@"`, vfsctl}
 	return finish(r.t, r.command("unshare", append(sh, args...)...))
 }
 
@@ -171,27 +171,46 @@ func TestNoFUSE(t *testing.T) {
 	}
 }
 
+// asNobody runs vfsctl as a user without rights, with a /dev/fuse of that mode
+// and that PATH.
+func (r *rig) asNobody(mode, path string, args ...string) result {
+	return r.inNamespace("mount -t tmpfs none /dev && mknod -m 666 /dev/null c 1 3 && mknod -m "+mode+" /dev/fuse c 10 229\n"+
+		`AS="setpriv --reuid=65534 --regid=65534 --clear-groups env PATH=`+path+`"`, args...)
+}
+
 func TestNeitherRootNorFusermount(t *testing.T) {
 	needMount(t)
+	needNamespace(t)
 	r := newRig(t)
 	if err := os.Chmod(r.dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	nobody := func(args ...string) result {
-		cmd := r.command(vfsctl, args...)
-		cmd.Env = append(cmd.Env, "PATH=/nonexistent")
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-		return finish(t, cmd)
-	}
-	r.judge(nobody("up", "ws"), exitError, []string{"root or fusermount3", "install fuse3"}, []string{"up", "ws"})
-	if res := nobody("doctor"); res.code != exitProblems || !strings.Contains(res.out, "mend: install fuse3") {
+	r.judge(r.asNobody("666", "/nonexistent", "up", "ws"), exitError, []string{"root or fusermount3", "install fuse3"}, []string{"up", "ws"})
+	if res := r.asNobody("666", "/nonexistent", "doctor"); res.code != exitProblems || !strings.Contains(res.out, "mend: install fuse3") {
 		t.Errorf("doctor: %+v", res)
 	}
 	// All else works without.
 	for _, args := range [][]string{{"create", "ws"}, {"snapshot", "ws", "s"}, {"check", "ws"}, {"down", "--all"}} {
-		if res := nobody(args...); res.code != 0 {
+		if res := r.asNobody("666", "/nonexistent", args...); res.code != 0 {
 			t.Errorf("vfsctl %q: %+v", args, res)
 		}
+	}
+}
+
+func TestDeviceOfRoot(t *testing.T) {
+	needMount(t)
+	needNamespace(t)
+	r := newRig(t)
+	if err := os.Chmod(r.dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	bin := r.mkdir("bin")
+	if err := os.WriteFile(filepath.Join(bin, "fusermount3"), []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r.judge(r.asNobody("600", bin, "up", "ws"), exitError, []string{"/dev/fuse", "permission denied", "chmod 666"}, []string{"up", "ws"})
+	if res := r.asNobody("600", bin, "doctor"); res.code != exitProblems || !strings.Contains(res.out, "mend: chmod 666 /dev/fuse") {
+		t.Errorf("doctor: %+v", res)
 	}
 }
 

@@ -108,6 +108,7 @@ func runBench(ctx context.Context, o benchOptions, s streams, dir string) error 
 		Dir: dir, Baseline: o.baseline, Workloads: o.workloads, Runs: o.runs, Warmup: o.warmup,
 		Seed: o.seed, Settle: o.settle, KeepCaches: o.keep, Floor: &bench.Floor{Command: []string{self, "bench", "floor"}, Driver: o.driver},
 	}
+	opts.Warn = func(what string) { fmt.Fprintf(s.Err, "%s %s\n", s.colour(yellow, "doubtful:"), what) }
 	if o.warmup == 0 {
 		opts.Warmup = -1
 	}

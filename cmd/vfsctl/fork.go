@@ -32,6 +32,6 @@ func runFork(ctx context.Context, o *options, s streams, from, name string) erro
 	if o.json {
 		return s.printJSON(res)
 	}
-	s.printf("made workspace %s as %s at commit %s; vfsctl up %s MOUNTPOINT mounts it\n", name, ws, short(res.Commit), name)
+	s.printf("made workspace %s from %s at commit %s; vfsctl up %s MOUNTPOINT mounts it\n", name, ws, short(res.Commit), name)
 	return nil
 }

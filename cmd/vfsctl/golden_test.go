@@ -119,29 +119,33 @@ var everyCommand = []string{
 func TestReports(t *testing.T) {
 	needMount(t)
 	for _, form := range []string{"text", "json"} {
-		r := newRig(t)
-		var all strings.Builder
-		for _, line := range everyCommand {
-			args := strings.Fields(line)
-			switch line {
-			case "diff ws@before":
-				r.write("ws/a", "changed")
-				r.write("ws/b", "new")
-			case "snapshot ws before":
-				r.write("ws/a", "first")
-				r.mkdir("ws/dir")
-			}
-			if form == "json" {
-				args = append(args, "--json")
-			}
-			out := r.ok(args...)
-			if line == "status --ops ws" {
-				out = shapeOnly(out)
-			}
-			all.WriteString("$ vfsctl " + strings.Join(args, " ") + "\n" + r.steady(out) + "\n")
-		}
-		golden(t, "reports."+form, all.String())
+		t.Run(form, func(t *testing.T) { golden(t, "reports."+form, reports(newRig(t), form)) })
 	}
+}
+
+func reports(r *rig, form string) string {
+	r.t.Helper()
+	var all strings.Builder
+	for _, line := range everyCommand {
+		args := strings.Fields(line)
+		switch line {
+		case "diff ws@before":
+			r.write("ws/a", "changed")
+			r.write("ws/b", "new")
+		case "snapshot ws before":
+			r.write("ws/a", "first")
+			r.mkdir("ws/dir")
+		}
+		if form == "json" {
+			args = append(args, "--json")
+		}
+		out := r.ok(args...)
+		if line == "status --ops ws" {
+			out = shapeOnly(out)
+		}
+		all.WriteString("$ vfsctl " + strings.Join(args, " ") + "\n" + r.steady(out) + "\n")
+	}
+	return all.String()
 }
 
 // shapeOnly drops the requests that the kernel happened to send.

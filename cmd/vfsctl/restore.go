@@ -40,10 +40,10 @@ func runRestore(ctx context.Context, o *options, s streams, r control.RestoreReq
 	if o.json {
 		return s.printJSON(res)
 	}
-	what := r.Workspace
+	what, back := r.Workspace, r.Workspace+"@"+short(res.Before)
 	if r.Path != "" {
-		what = r.Path + " in " + r.Workspace
+		what, back = r.Path+" in "+r.Workspace, back+" "+r.Path
 	}
-	s.printf("restored %s to commit %s; vfsctl restore %s@%s goes back\n", what, short(res.Commit), r.Workspace, short(res.Before))
+	s.printf("restored %s to commit %s; vfsctl restore %s goes back\n", what, short(res.Commit), back)
 	return nil
 }

@@ -121,10 +121,13 @@ func isOurs(pid int, dataPrefix string) bool {
 	return bytes.Contains(append([]byte{0}, env...), []byte("\x00VFSD_DATA="+dataPrefix))
 }
 
+// awaitGone waits until a process has ended with all its threads: the mounts
+// are dead then. Nobody may be there to take a zombie away.
 func awaitGone(pid int) {
 	for range 1000 {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil || bytes.Contains(stat, []byte(") Z ")) {
+		threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+		if err != nil || bytes.Contains(stat, []byte(") Z ")) && len(threads) <= 1 {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -160,6 +163,7 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
+	t.Parallel() // most of the time goes into fsync
 	dir, err := os.MkdirTemp(scratch, "rig-")
 	if err != nil {
 		t.Fatal(err)
@@ -266,18 +270,17 @@ func (r *rig) pid() int {
 
 // kill ends the data directory's daemon as a power cut would, if there is one.
 func (r *rig) kill() {
-	b, err := os.ReadFile(filepath.Join(r.data, "lock"))
-	var pid int
-	if err != nil {
-		return
-	}
-	if _, err := fmt.Sscan(string(b), &pid); err != nil {
-		return
-	}
-	if isOurs(pid, r.data+"\x00") {
+	if pid := r.holder(); pid != 0 && isOurs(pid, r.data+"\x00") {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 		awaitGone(pid)
 	}
+}
+
+// holder returns the pid in the lock of the data directory, 0 for none.
+func (r *rig) holder() (pid int) {
+	b, _ := os.ReadFile(filepath.Join(r.data, "lock"))
+	_, _ = fmt.Sscan(string(b), &pid)
+	return pid
 }
 
 func (r *rig) path(rel string) string { return filepath.Join(r.dir, rel) }

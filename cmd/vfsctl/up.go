@@ -119,12 +119,15 @@ func printUp(s streams, u upOptions, res control.MountResult) {
 	}
 	m := res.Mount
 	s.printf("%s %s %s %s\n", what, s.colour(bold, m.Workspace), verb, s.colour(bold, m.MountPoint))
-	s.printf(`try next:
-  cd %s
-  vfsctl snapshot %s NAME    keep the present state
-  vfsctl status              what is mounted
-  vfsctl down %s
-`, m.MountPoint, m.Workspace, u.mountPoint)
+	if res.Already {
+		return
+	}
+	s.printf("try next:\n")
+	snapshot, down := "vfsctl snapshot "+m.Workspace+" NAME", "vfsctl down "+u.mountPoint
+	width := max(len(snapshot), len(down)) + 3
+	s.printf("  %s keep the present state\n", pad(snapshot, width))
+	s.printf("  %s what is mounted\n", pad("vfsctl status", width))
+	s.printf("  %s unmount it; nothing is lost\n", pad(down, width))
 }
 
 // nameFor makes a workspace's name of a mount point's last part.

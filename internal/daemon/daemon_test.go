@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -346,5 +347,21 @@ func TestDefaultDir(t *testing.T) {
 		if got := DefaultDir(); got != tt.want {
 			t.Errorf("%s=%s: %s, want %s", tt.name, tt.value, got, tt.want)
 		}
+	}
+}
+
+// TestSystemd: a unit of Type=notify hears that the daemon is ready.
+func TestSystemd(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "notify")
+	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	t.Setenv("NOTIFY_SOCKET", name)
+	Notify(slog.New(slog.DiscardHandler))(nil)
+	b := make([]byte, 100)
+	if n, err := l.Read(b); err != nil || string(b[:n]) != "READY=1" {
+		t.Errorf("%q, %v", b[:n], err)
 	}
 }

@@ -139,7 +139,7 @@ func (d *Daemon) mountLocked(ctx context.Context, e tableEntry, create bool, uid
 	// called.
 	real, err := mount.Preflight(mount.Options{FS: struct{ vfs.FS }{}, MountPoint: e.MountPoint, AllowOther: e.AllowOther})
 	if err != nil {
-		return none, err
+		return none, cannotMount(err)
 	}
 	e.MountPoint = real
 	if err := d.checkPlace(real); err != nil {
@@ -157,6 +157,14 @@ func (d *Daemon) mountLocked(ctx context.Context, e tableEntry, create bool, uid
 		return none, err
 	}
 	return control.MountResult{Mount: a.wire(), Created: created}, nil
+}
+
+// cannotMount gives a kind to what mount says of this machine.
+func cannotMount(err error) error {
+	if e := Classify(err); e.Kind != control.KindInternal {
+		return e
+	}
+	return control.Wrap(control.KindUnsupported, err)
 }
 
 func (d *Daemon) openOrCreate(ctx context.Context, name string, create bool, uid, gid uint32) (w *workspace.Workspace, created bool, err error) {
