@@ -449,10 +449,10 @@ func (e *expander) endField() {
 // emit adds a finished field.
 func (e *expander) emit(text string) {
 	e.fields = append(e.fields, text)
-	e.total += len(text) + 16
+	e.total += len(text) + fieldCost
 	if len(e.fields)&1023 == 0 {
 		e.s.tick()
-		e.s.room(e.total + 1<<16)
+		e.s.room(e.total)
 	}
 }
 
@@ -482,3 +482,6 @@ func (s *state) arithSubst(a *syntax.ArithmExp) string {
 	}
 	return strconv.FormatInt(n, 10)
 }
+
+// fieldCost is what a field takes besides its bytes.
+const fieldCost = 64

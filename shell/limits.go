@@ -33,7 +33,7 @@ type Limits struct {
 var DefaultLimits = Limits{
 	Time:      10 * time.Minute,
 	Steps:     100_000_000,
-	Depth:     4000,
+	Depth:     10000,
 	Output:    256 << 20,
 	Memory:    256 << 20,
 	OpenFiles: 1024,

@@ -631,9 +631,13 @@ func builtinExec(s *state, b *builtin, args []string) int {
 	if len(rest) == 0 {
 		return 0
 	}
-	prog, err := s.resolve(rest[0])
+	name := rest[0]
+	if strings.IndexByte(name, '/') > 0 {
+		name = s.absolute(strings.TrimPrefix(name, "./"))
+	}
+	prog, err := s.resolve(name)
 	if err != nil {
-		return s.execFailed(b, rest[0], err)
+		return s.execFailed(b, name, err)
 	}
 	words := append([]string{}, rest...)
 	if arg0 != "" {
@@ -650,7 +654,7 @@ func builtinExec(s *state, b *builtin, args []string) int {
 	s.p.args = words
 	status, err := s.sh.run(s.x, l, prog, s.name0())
 	if err != nil {
-		return s.execFailed(b, rest[0], err)
+		return s.execFailed(b, name, err)
 	}
 	// The shell is gone: no trap of its runs.
 	delete(s.ownTraps(), trapEXIT)

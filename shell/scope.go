@@ -395,13 +395,17 @@ func (s *state) key(sub subscript) string {
 	return s.expandString(s.parseSubscript(sub.text))
 }
 
-// index evaluates an indexed array's subscript.
+// index evaluates an indexed array's subscript; a mistake in it drops the line.
 func (s *state) index(sub subscript) (int64, bool) {
 	text := sub.text
 	if sub.word != nil {
 		text = s.expandIndex(sub.word)
 	}
-	return s.arithmetic(text, "")
+	n, ok := s.arithmetic(text, "")
+	if !ok {
+		s.dropLine(1)
+	}
+	return n, true
 }
 
 // assignElement sets name[sub].

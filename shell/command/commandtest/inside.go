@@ -22,8 +22,9 @@ const insideDir = "/work"
 // Timeout ends a command that hangs, in either run.
 const Timeout = 30 * time.Second
 
-// Inside runs the case in this process, over a memory filesystem.
-func Inside(t testing.TB, c *Case) Result {
+// World makes a memory filesystem with the case's files in its working
+// directory, and returns a walker from there and the directory's path.
+func World(t testing.TB, c *Case) (*vfs.Walker, string) {
 	t.Helper()
 	w := vfs.NewWalker(memfs.New(), &vfs.Op{Umask: 0o022})
 	if err := w.Mkdir(insideDir, 0o755); err != nil {
@@ -39,11 +40,34 @@ func Inside(t testing.TB, c *Case) Result {
 			t.Fatalf("%s: %v", e.Path, err)
 		}
 	}
+	return w, insideDir
+}
+
+// Tree lists the files that a run in the process left, as Result.Tree has them.
+func Tree(t testing.TB, w *vfs.Walker, c *Case) []string {
+	t.Helper()
+	var lines []string
+	treeInside(t, w, "", c.Times, &lines)
+	sort.Strings(lines)
+	return lines
+}
+
+// Expand replaces Dir in a string by the working directory of the run in the
+// process; Collapse does the reverse.
+func Expand(s string) string { return expandInside(s) }
+
+// Collapse replaces the working directory of the run in the process by Dir.
+func Collapse(s string) string { return strings.ReplaceAll(s, insideDir, Dir) }
+
+// Inside runs the case in this process, over a memory filesystem.
+func Inside(t testing.TB, c *Case) Result {
+	t.Helper()
+	w, dir := World(t, c)
 	ctx, cancel := context.WithTimeout(context.Background(), Timeout)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
 	res := Result{}
-	env := command.Environ{"PATH=/usr/bin:/bin", "HOME=" + insideDir, "LC_ALL=C", "TZ=UTC"}
+	env := command.Environ{"PATH=/usr/bin:/bin", "HOME=" + dir, "LC_ALL=C", "TZ=UTC"}
 	for _, kv := range c.Env {
 		name, value, _ := strings.Cut(kv, "=")
 		env = env.Set(name, expandInside(value))
@@ -52,10 +76,11 @@ func Inside(t testing.TB, c *Case) Result {
 	for i, a := range c.Args {
 		args[i] = expandInside(a)
 	}
-	cc := NewContext(w, insideDir, env)
+	cc := NewContext(w, dir, env)
 	cc.Stdin = strings.NewReader(expandInside(c.Stdin))
 	cc.Stderr = &stderr
 	cc.Stdout = command.NewWriter(&stdout)
+	var err error
 	res.Status, err = cc.Exec(ctx, args...)
 	if err != nil {
 		t.Fatalf("%s: %v", args[0], err)
@@ -63,10 +88,8 @@ func Inside(t testing.TB, c *Case) Result {
 	if err := ctx.Err(); err != nil {
 		t.Fatalf("%s did not end: %v", args[0], err)
 	}
-	collapse := func(s string) string { return strings.ReplaceAll(s, insideDir, Dir) }
-	res.Stdout, res.Stderr = collapse(stdout.String()), collapse(stderr.String())
-	treeInside(t, w, "", c.Times, &res.Tree)
-	sort.Strings(res.Tree)
+	res.Stdout, res.Stderr = Collapse(stdout.String()), Collapse(stderr.String())
+	res.Tree = Tree(t, w, c)
 	return res
 }
 

@@ -2,6 +2,7 @@ package commandtest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 var umaskOnce sync.Once
@@ -36,7 +38,10 @@ func Outside(t testing.TB, c *Case) Result {
 	for i, a := range c.Args {
 		args[i] = expand(a)
 	}
-	cmd := exec.Command(args[0], args[1:]...)
+	ctx, cancel := context.WithTimeout(context.Background(), Timeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.WaitDelay = time.Second // a background job may keep the pipes open
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LC_ALL=C", "TZ=UTC"}
 	for _, kv := range c.Env {
@@ -47,7 +52,7 @@ func Outside(t testing.TB, c *Case) Result {
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
 	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
+	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
 		t.Fatalf("the real tool: %v", err)
 	}
 	collapse := func(s string) string { return strings.ReplaceAll(s, dir, Dir) }

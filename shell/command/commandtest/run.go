@@ -21,6 +21,13 @@ func Live() bool { return *live }
 // Run runs every case as a subtest; see the package comment.
 func Run(t *testing.T, cases []Case) {
 	t.Helper()
+	RunWith(t, cases, Inside)
+}
+
+// RunWith is Run with another way to run a case in the process: the shell's own
+// tests give it their command lines.
+func RunWith(t *testing.T, cases []Case, inside func(testing.TB, *Case) Result) {
+	t.Helper()
 	name := strings.ReplaceAll(t.Name(), "/", "-")
 	g, err := readGolden(filepath.Join("testdata", name+".golden"))
 	if err != nil {
@@ -39,7 +46,7 @@ func Run(t *testing.T, cases []Case) {
 				t.Skip(c.Skip)
 			}
 			want := wanted(t, c, g, fresh)
-			got := Inside(t, c)
+			got := inside(t, c)
 			if d := c.difference(&got, want); d != "" {
 				t.Errorf("%q\n%s", c.Args, d)
 			}

@@ -1,0 +1,99 @@
+package shell_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/vfsd/vfsd/shell"
+	"github.com/vfsd/vfsd/shell/command"
+	"github.com/vfsd/vfsd/shell/command/commandtest"
+)
+
+// TestCorpus runs the scripts of testdata/corpus and compares both outputs, the
+// status and the files with what Bash 5.2 made of them: recorded answers, or,
+// with -record or -live, those of the bash of this machine.
+//
+// A corpus file holds scripts after lines "#### name". Its first lines may say
+// "## locale NAME" for another locale than C.
+func TestCorpus(t *testing.T) {
+	if commandtest.Recording() || commandtest.Live() {
+		requireBash(t)
+	}
+	files, err := filepath.Glob("testdata/corpus/*.sh")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no corpus: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".sh"), func(t *testing.T) {
+			commandtest.RunWith(t, readCorpus(t, file), runScript)
+		})
+	}
+}
+
+// requireBash skips a test that needs the bash it imitates.
+func requireBash(t *testing.T) {
+	t.Helper()
+	res := commandtest.Outside(t, &commandtest.Case{Args: []string{"bash", "-c", "echo ${BASH_VERSINFO[0]}.${BASH_VERSINFO[1]}"}})
+	if v := strings.TrimSpace(res.Stdout); v != "5.2" {
+		t.Skipf("bash here is %q: install 5.2 to compare with it", v)
+	}
+}
+
+// readCorpus reads the cases of a corpus file.
+func readCorpus(t *testing.T, file string) []commandtest.Case {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, _ := strings.Cut("\n"+string(b), "\n#### ")
+	var env []string
+	for _, line := range strings.Split(head, "\n") {
+		if l, ok := strings.CutPrefix(line, "## locale "); ok {
+			env = append(env, "LC_ALL="+l)
+		}
+	}
+	var cases []commandtest.Case
+	for _, part := range strings.Split(rest, "\n#### ") {
+		name, script, _ := strings.Cut(part, "\n")
+		cases = append(cases, commandtest.Case{
+			Name: strings.TrimSpace(name), Args: []string{"bash", "-c", strings.TrimRight(script, "\n")}, Env: env,
+		})
+	}
+	return cases
+}
+
+// runScript runs a case's script in a new session.
+func runScript(t testing.TB, c *commandtest.Case) commandtest.Result {
+	t.Helper()
+	w, dir := commandtest.World(t, c)
+	sh := shell.New(shell.Config{FS: w.FS, Lookup: lookupTestCommand})
+	env := command.Environ{"PATH=/usr/bin:/bin", "HOME=" + dir, "LC_ALL=C", "TZ=UTC"}
+	for _, kv := range c.Env {
+		name, value, _ := strings.Cut(kv, "=")
+		env = env.Set(name, value)
+	}
+	ses := sh.NewSession(shell.SessionOptions{Env: env, Dir: dir})
+	defer ses.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), commandtest.Timeout)
+	defer cancel()
+	var stdout, stderr bytes.Buffer
+	res := ses.Exec(ctx, shell.Execution{
+		Script: commandtest.Expand(c.Args[2]), Params: c.Args[min(4, len(c.Args)):],
+		Stdin:  strings.NewReader(commandtest.Expand(c.Stdin)),
+		Stdout: &stdout, Stderr: &stderr,
+	})
+	if res.Internal != nil {
+		t.Errorf("panic: %v", res.Internal)
+	}
+	return commandtest.Result{
+		Status: res.Status,
+		Stdout: commandtest.Collapse(stdout.String()),
+		Stderr: commandtest.Collapse(stderr.String()),
+		Tree:   commandtest.Tree(t, w, c),
+	}
+}
