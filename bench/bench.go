@@ -37,6 +37,9 @@ type Options struct {
 	// BeforeCold, if set, is called before each cold run in Dir, when
 	// everything is written and before the kernel's caches are dropped.
 	BeforeCold func(context.Context) error
+	// Warn, if set, is told before the first run what makes the figures
+	// doubtful.
+	Warn func(string)
 	// Counters, if set, returns counts that only grow: requests by name, CPU
 	// time of the daemon. The report has what each run in Dir added.
 	Counters func() (map[string]float64, error)
@@ -100,6 +103,9 @@ func Run(ctx context.Context, o Options, progress func(Progress)) (*report.Repor
 	}
 	started := time.Now()
 	out, err := r.describe(started)
+	if err == nil {
+		err = r.doubts(out)
+	}
 	if err == nil {
 		err = r.all(ctx, selected, out)
 		out.Seconds = time.Since(started).Seconds()
@@ -175,6 +181,36 @@ func (r *runner) describe(started time.Time) (*report.Report, error) {
 		return out, fmt.Errorf("bench: %w", err)
 	}
 	return out, nil
+}
+
+// What doubts are about: the load average of a machine that is not quiet, and
+// microseconds a created file in a baseline that is not itself.
+const (
+	loudAbove = 0.5
+	slowAbove = 150
+)
+
+// probeFiles is how many files are made to see how fast the baseline is.
+const probeFiles = 200
+
+// doubts looks for what is known to spoil figures.
+func (r *runner) doubts(out *report.Report) error {
+	took, err := workload.ProbeCreate(filepath.Join(r.dirs[baseline], "probe"), probeFiles)
+	if err != nil {
+		return fmt.Errorf("bench baseline: %w", err)
+	}
+	out.Settings.ProbeMicros = float64(took.Microseconds())
+	if r.o.Warn == nil {
+		return nil
+	}
+	if out.Machine.Load > loudAbove {
+		r.o.Warn(fmt.Sprintf("the load average is %.2f: this machine is not quiet", out.Machine.Load))
+	}
+	if out.Settings.ProbeMicros > slowAbove {
+		r.o.Warn(fmt.Sprintf("making a file in the baseline takes %.0f us: after many deletions ext4 steps over "+
+			"the freed inodes for up to six minutes, which flatters whatever it is compared with", out.Settings.ProbeMicros))
+	}
+	return nil
 }
 
 // all runs the workloads one by one.

@@ -19,6 +19,13 @@
 // The figures of a run are kept, the table shows the median with the least and
 // the greatest. No time is ever asserted by a test: the machine decides it.
 //
+// What runs make is removed at the end of everything, large files excepted: ext4
+// does not use an inode again until minutes after its deletion and steps over it
+// meanwhile, which made its creates up to thirty times slower in trials, so a
+// benchmark that tidies up as it goes flatters whatever it compares with ext4. For
+// the same reason the rows that remove files come last, and before the first run a
+// few files are made to see whether the baseline is itself.
+//
 // # Cold
 //
 // A cold row drops the kernel's page cache, dentries and inodes first, which

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -50,9 +49,6 @@ func (r *runner) workload(ctx context.Context, w *workload.Workload) ([]report.R
 		return []report.Row{row}, nil
 	}
 	s, err := r.runs(ctx, w, dirs)
-	for _, d := range dirs {
-		err = errors.Join(err, os.RemoveAll(d))
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +138,10 @@ func (r *runner) run(ctx context.Context, w *workload.Workload, dir string, side
 			return fmt.Errorf("check: %w", err)
 		}
 	}
-	return os.RemoveAll(e.Work)
+	if w.Large {
+		return os.RemoveAll(e.Work)
+	}
+	return nil
 }
 
 // keep records a run that counts.

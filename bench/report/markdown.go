@@ -56,6 +56,8 @@ func (r *Report) writeSettings(b *bufio.Writer) {
 	} else {
 		fmt.Fprint(b, "The kernel's caches were not dropped: no row is cold. ")
 	}
+	fmt.Fprintf(b, "A file was made in the baseline in %.0f us before the first run (several hundred say that ext4 was stepping over "+
+		"recently deleted inodes). ", s.ProbeMicros)
 	if s.Hook {
 		fmt.Fprint(b, "A command ran before each cold run of the subject. ")
 	}

@@ -40,6 +40,11 @@ type Settings struct {
 	SettleSeconds float64 `json:"settle_seconds"`
 	// Hook is whether a command of the user's ran before each cold run.
 	Hook bool `json:"hook"`
+	// ProbeMicros is how long it took to make a small file in the baseline
+	// before the first run. ext4 needs some 25 us; several hundred say that it
+	// steps over recently deleted inodes, and that its creates are not to be
+	// compared with.
+	ProbeMicros float64 `json:"probe_us"`
 	// Sizes are the amounts of work by name: files, bytes, operations.
 	Sizes map[string]int64 `json:"sizes"`
 }

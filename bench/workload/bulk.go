@@ -22,23 +22,23 @@ func bulk(s Sizes) []Workload {
 	}
 	return []Workload{
 		{
-			Name: "write", Title: "write " + n, Group: group, Client: Tight, Limit: 1.2,
+			Name: "write", Title: "write " + n, Group: group, Client: Tight, Large: true, Limit: 1.2,
 			Setup: ready, Run: writeNew, Check: whole("big"),
 		},
 		{
-			Name: "overwrite", Title: "overwrite " + n, Group: group, Client: Tight, Limit: 1.2,
+			Name: "overwrite", Title: "overwrite " + n, Group: group, Client: Tight, Large: true, Limit: 1.2,
 			Setup: other(writeNew), Run: writeOver, Check: whole("big"),
 		},
 		{
-			Name: "read-cold", Title: "read " + n + ", cold", Group: group, Client: Tight, Limit: 1.3, Cold: true,
+			Name: "read-cold", Title: "read " + n + ", cold", Group: group, Client: Tight, Large: true, Limit: 1.3, Cold: true,
 			Setup: writeNew, Run: readBig,
 		},
 		{
-			Name: "read-warm", Title: "read " + n + ", warm", Group: group, Client: Tight, Limit: 1.05,
+			Name: "read-warm", Title: "read " + n + ", warm", Group: group, Client: Tight, Large: true, Limit: 1.05,
 			Setup: twice(writeNew, readBig), Run: readBig,
 		},
 		{
-			Name: "cp", Title: "cp " + n, Group: group, Client: Tools, Limit: 0.3, Needs: []string{"cp"},
+			Name: "cp", Title: "cp " + n, Group: group, Client: Tools, Large: true, Limit: 0.3, Needs: []string{"cp"},
 			Setup: twice(writeNew, readBig),
 			Run: func(ctx context.Context, e *Env) error {
 				_, err := e.run(ctx, Command{Dir: e.Work, Args: []string{"cp", "big", "copy"}})
@@ -47,11 +47,11 @@ func bulk(s Sizes) []Workload {
 			Check: whole("copy"),
 		},
 		{
-			Name: "mmap-cold", Title: "mmap " + n + " in order, cold", Group: group, Client: Tight, Cold: true,
+			Name: "mmap-cold", Title: "mmap " + n + " in order, cold", Group: group, Client: Tight, Large: true, Cold: true,
 			Setup: writeNew, Run: mapSequential,
 		},
 		{
-			Name: "mmap-warm", Title: "mmap " + count(s.Random) + " pages at random, warm", Group: group, Client: Tight,
+			Name: "mmap-warm", Title: "mmap " + count(s.Random) + " pages at random, warm", Group: group, Client: Tight, Large: true,
 			Setup: twice(writeNew, readBig), Run: mapRandom,
 		},
 	}

@@ -14,19 +14,19 @@ func random(s Sizes) []Workload {
 	const group = "4 KiB at random in one big file"
 	return []Workload{
 		{
-			Name: "random-read-cold", Title: "read " + n + " pages at random, cold", Group: group, Client: Tight, Cold: true,
+			Name: "random-read-cold", Title: "read " + n + " pages at random, cold", Group: group, Client: Tight, Large: true, Cold: true,
 			Setup: writeNew, Run: randomReads,
 		},
 		{
-			Name: "random-read-warm", Title: "read " + n + " pages at random, warm", Group: group, Client: Tight,
+			Name: "random-read-warm", Title: "read " + n + " pages at random, warm", Group: group, Client: Tight, Large: true,
 			Setup: twice(writeNew, readBig), Run: randomReads,
 		},
 		{
-			Name: "random-write", Title: "write " + n + " pages at random", Group: group, Client: Tight,
+			Name: "random-write", Title: "write " + n + " pages at random", Group: group, Client: Tight, Large: true,
 			Setup: writeNew, Run: func(_ context.Context, e *Env) error { return randomWrites(e, false) },
 		},
 		{
-			Name: "random-write-fsync", Title: "write " + n + " pages at random, then fsync", Group: group, Client: Tight,
+			Name: "random-write-fsync", Title: "write " + n + " pages at random, then fsync", Group: group, Client: Tight, Large: true,
 			Setup: writeNew, Run: func(_ context.Context, e *Env) error { return randomWrites(e, true) },
 		},
 	}

@@ -3,8 +3,10 @@ package workload
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/vfsd/vfsd/bench/data"
 	"golang.org/x/sys/unix"
@@ -42,12 +44,19 @@ func smallTight(s Sizes) []Workload {
 			Name: "open-read-close-cold", Title: "open+read+close " + n + ", cold", Group: group, Client: Tight, Cold: true,
 			Setup: createTight, Run: readTight,
 		},
-		{
-			Name: "unlink", Title: "unlink " + n, Group: group, Client: Tight,
-			Setup: createTight, Run: unlinkTight,
-			Check: func(_ context.Context, e *Env) error { return countEntries(e.Work, 0) },
-		},
 	}
+}
+
+// ProbeCreate makes a directory with n small files and returns how long one
+// takes.
+func ProbeCreate(dir string, n int) (time.Duration, error) {
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return 0, err
+	}
+	paths := names(dir, n)
+	start := time.Now()
+	err := pinned(func() error { return createMany(paths, 0) })
+	return time.Since(start) / time.Duration(n), err
 }
 
 // twice is one preparation after another.
@@ -118,15 +127,4 @@ func readMany(paths []string) error {
 		}
 	}
 	return nil
-}
-
-func unlinkTight(_ context.Context, e *Env) error {
-	return pinned(func() error {
-		for _, p := range names(e.Work, e.Sizes.Small) {
-			if err := again(func() error { return unix.Unlink(p) }); err != nil {
-				return fmt.Errorf("unlink %s: %w", p, err)
-			}
-		}
-		return nil
-	})
 }

@@ -3,7 +3,6 @@ package workload
 import (
 	"context"
 	"fmt"
-	"os"
 	"strconv"
 )
 
@@ -12,7 +11,6 @@ import (
 const (
 	createLoop = `i=0; while [ $i -lt $1 ]; do echo "line $i" > file$i.txt; i=$((i+1)); done`
 	statLoop   = `for f in file*; do stat -c %s "$f" > /dev/null; done`
-	rmLoop     = `for f in file*; do rm "$f"; done`
 	mkdirLoop  = `n=$1; i=0
 while [ $i -lt $n ]; do j=0
 	while [ $j -lt $n ]; do k=0
@@ -36,26 +34,6 @@ func smallTools(s Sizes) []Workload {
 			Name: "stat-shell", Title: "stat " + n + " files, shell loop", Group: group, Client: Tools, Limit: 1.0,
 			Needs: []string{"stat"}, Setup: createByShell,
 			Run: func(ctx context.Context, e *Env) error { return e.script(ctx, e.Work, statLoop) },
-		},
-		{
-			Name: "rm-shell", Title: "rm " + n + " files, shell loop", Group: group, Client: Tools, Limit: 1.1,
-			Needs: []string{"rm"}, Setup: createByShell,
-			Run:   func(ctx context.Context, e *Env) error { return e.script(ctx, e.Work, rmLoop) },
-			Check: func(_ context.Context, e *Env) error { return countEntries(e.Work, 0) },
-		},
-		{
-			Name: "rm-rf", Title: "rm -rf of " + n + " files", Group: group, Client: Tools,
-			Needs: []string{"rm"}, Setup: createByShell,
-			Run: func(ctx context.Context, e *Env) error {
-				_, err := e.run(ctx, Command{Dir: "/", Args: []string{"rm", "-rf", e.Work}})
-				return err
-			},
-			Check: func(_ context.Context, e *Env) error {
-				if _, err := os.Lstat(e.Work); !os.IsNotExist(err) {
-					return fmt.Errorf("%s is still there: %v", e.Work, err)
-				}
-				return nil
-			},
 		},
 		{
 			Name: "mkdir-tree", Title: "mkdir a tree " + fan + ", shell loop", Group: group, Client: Tools, Limit: 1.05,

@@ -34,14 +34,6 @@ func trees(s Sizes) []Workload {
 			Name: "grep-warm", Title: "grep -r, warm", Group: group, Client: Tools, Needs: []string{"grep"},
 			Prepare: plant, Setup: grep, Run: grep,
 		},
-		{
-			Name: "rm-tree", Title: "rm -rf" + n, Group: group, Client: Tools, Needs: []string{"rm", "tar"},
-			Setup: untar,
-			Run: func(ctx context.Context, e *Env) error {
-				_, err := e.run(ctx, Command{Dir: "/", Args: []string{"rm", "-rf", e.Work}})
-				return err
-			},
-		},
 	}
 }
 

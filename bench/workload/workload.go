@@ -33,6 +33,11 @@ type Workload struct {
 	// Floor says that the baseline is a filesystem in memory behind the same
 	// FUSE driver, instead of the other directory.
 	Floor bool
+	// Large says that a run leaves few files and many bytes: they are removed
+	// after it. What other runs leave stays until the end of everything: ext4
+	// steps over recently deleted inodes for minutes, so removing thousands of
+	// files makes whoever creates files next up to thirty times slower.
+	Large bool
 	// Needs are the programs that must be there.
 	Needs []string
 
@@ -191,7 +196,8 @@ func (e *Env) script(ctx context.Context, dir, text string, args ...string) erro
 // All returns every workload, in the order of the table. The sizes are for
 // their titles.
 func All(s Sizes) []Workload {
-	return slices.Concat(smallTools(s), smallTight(s), bulk(s), random(s), parallel(s), trees(s), durable(), programs(s), builds())
+	return slices.Concat(smallTools(s), smallTight(s), bulk(s), random(s), parallel(s), trees(s), durable(), programs(s),
+		builds(), removals(s)) // these last: see Large
 }
 
 // Select returns the workloads with the given names; none given are all. A name
