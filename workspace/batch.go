@@ -221,6 +221,9 @@ func (w *Workspace) applySet(s *pendingInode) {
 	if s.v.Blocks < s.n.v.Blocks {
 		w.freed += (s.n.v.Blocks - s.v.Blocks) / sectorsPerBlock
 	}
+	if s.v.Size != s.n.v.Size && s.v.IsRegular() {
+		s.n.resized = true
+	}
 	s.n.v = s.v
 }
 

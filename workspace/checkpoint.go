@@ -130,8 +130,11 @@ func (w *Workspace) freeze() error {
 	}
 	w.inodes.mu.Lock()
 	for _, n := range w.inodes.m {
-		if !n.orphan && !n.delta.empty() {
-			n.frozen, n.delta = n.delta, nil
+		if !n.orphan && (n.resized || !n.delta.empty()) {
+			n.frozen, n.delta, n.resized = n.delta, nil, false
+			if n.frozen == nil {
+				n.frozen = &extentMap{}
+			}
 			fz.inodes = append(fz.inodes, n)
 		}
 	}

@@ -23,6 +23,9 @@ type inode struct {
 	// delta holds what changed since the last freeze, frozen what changed
 	// before it and is on its way into the tree; nil when nothing did.
 	delta, frozen *extentMap
+	// resized says that the length has changed since the last freeze: where the
+	// bytes go depends on it even when none of them was touched.
+	resized bool
 
 	handles int  // open handles
 	orphan  bool // it has no name and is in no layer: memory is its only home
@@ -33,7 +36,7 @@ type inode struct {
 
 // busy reports whether memory is the only place that knows something of it.
 func (n *inode) busy() bool {
-	return n.handles > 0 || n.orphan || !n.delta.empty() || !n.frozen.empty()
+	return n.handles > 0 || n.orphan || n.resized || !n.delta.empty() || n.frozen != nil
 }
 
 // inodes caches the decoded inodes.

@@ -253,6 +253,9 @@ func (w *Workspace) redoInode(e edit) error {
 	if old == nil {
 		old = w.inodes.add(&inode{ino: ino})
 	}
+	if v.Size != old.v.Size && v.IsRegular() {
+		old.resized = true
+	}
 	old.v = *v
 	return nil
 }

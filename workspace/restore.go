@@ -217,7 +217,7 @@ func (w *Workspace) reloadInodes() error {
 			// An orphan that the commit has a name for is that file again: whoever
 			// has it open sees what was restored.
 			n.v, n.base, n.delta, n.unsynced = fresh.v, fresh.base, nil, unsynced{}
-			n.orphan, n.tmpfile = false, false
+			n.orphan, n.tmpfile, n.resized = false, false, false
 			delete(w.orphans, n.ino)
 		}
 	}
