@@ -12,4 +12,5 @@ import (
 	// The commands that are packages.
 	_ "github.com/vfsd/vfsd/shell/cmd/text/grep"
 	_ "github.com/vfsd/vfsd/shell/cmd/text/sed"
+	_ "github.com/vfsd/vfsd/shell/cmd/text/sort"
 )

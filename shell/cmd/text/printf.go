@@ -271,14 +271,14 @@ func (f *printfJob) convert(spec *cformat.Spec) error {
 		}
 		out.WriteString(spec.Uint(v))
 	default:
-		v := longDouble{f: newLong()}
+		v := cformat.Value{Float: cformat.NewFloat()}
 		if given {
 			v = f.float(arg)
 		}
-		if v.nan {
-			out.WriteString(spec.NaN(v.neg))
+		if v.NaN {
+			out.WriteString(spec.NaN(v.Negative))
 		} else {
-			out.WriteString(spec.BigFloat(v.f))
+			out.WriteString(spec.BigFloat(v.Float))
 		}
 	}
 	return nil
@@ -369,17 +369,17 @@ func (f *printfJob) unsigned(arg string) uint64 {
 	return v
 }
 
-func (f *printfJob) float(arg string) longDouble {
+func (f *printfJob) float(arg string) cformat.Value {
 	if r, ok := f.quoted(arg); ok {
-		return longDouble{f: newLong().SetInt64(int64(r))}
+		return cformat.Value{Float: cformat.NewFloat().SetInt64(int64(r))}
 	}
 	if arg == "" {
-		return longDouble{f: newLong()}
+		return cformat.Value{Float: cformat.NewFloat()}
 	}
-	v, n := parseLongDouble(arg)
+	v, n := cformat.ParseFloat(arg)
 	f.judge(arg, n, false)
 	if n == 0 {
-		v.f = newLong()
+		v.Float = cformat.NewFloat()
 	}
 	return v
 }

@@ -175,7 +175,7 @@ func seqFast(ctx context.Context, c *command.Context, buf []byte, x, step, last 
 
 // seqOperands reads the operands.
 func seqOperands(c *command.Context, operands []string) (first, step, last *seqArg, ok bool) {
-	one := &seqArg{text: "1", value: newLong().SetInt64(1), width: 1}
+	one := &seqArg{text: "1", value: cformat.NewFloat().SetInt64(1), width: 1}
 	first, step = one, one
 	for i, s := range operands {
 		a, ok := parseSeqArg(c, s)
@@ -200,22 +200,22 @@ func seqOperands(c *command.Context, operands []string) (first, step, last *seqA
 
 // parseSeqArg reads a number, and finds how wide and precise it was written.
 func parseSeqArg(c *command.Context, s string) (*seqArg, bool) {
-	v, n := parseLongDouble(s)
+	v, n := cformat.ParseFloat(s)
 	if n == 0 || n != len(s) {
 		c.Usage("invalid floating point argument: %s", c.Quote(s))
 		return nil, false
 	}
-	if v.nan {
+	if v.NaN {
 		c.Usage("invalid %s argument: %s", c.Quote("not-a-number"), c.Quote(s))
 		return nil, false
 	}
 	text := strings.TrimLeft(s, " \t\n\v\f\r+")
-	a := &seqArg{text: text, value: v.f, precision: autoPrecision}
+	a := &seqArg{text: text, value: v.Float, precision: autoPrecision}
 	point := strings.IndexByte(text, '.')
 	if point < 0 && !strings.Contains(text, "p") {
 		a.precision = 0
 	}
-	if strings.ContainsAny(text, "xX") || v.f.IsInf() {
+	if strings.ContainsAny(text, "xX") || v.Float.IsInf() {
 		return a, true
 	}
 	a.width = len(text)
@@ -334,9 +334,9 @@ func seqNumbers(ctx context.Context, c *command.Context, f *seqFormat, first, st
 	if past(first) {
 		return 0
 	}
-	x := newLong().Set(first)
-	i := newLong()
-	one := newLong().SetInt64(1)
+	x := cformat.NewFloat().Set(first)
+	i := cformat.NewFloat()
+	one := cformat.NewFloat().SetInt64(1)
 	for out := false; ; {
 		if ctx.Err() != nil {
 			return 1
@@ -354,8 +354,8 @@ func seqNumbers(ctx context.Context, c *command.Context, f *seqFormat, first, st
 		if out = past(x); out {
 			// Rounding may have carried x over a last that it should have met.
 			t := f.format(x)
-			v, n := parseLongDouble(t[len(f.prefix) : len(t)-len(f.suffix)])
-			if n == 0 || v.nan || v.f.Cmp(last) != 0 || s == t {
+			v, n := cformat.ParseFloat(t[len(f.prefix) : len(t)-len(f.suffix)])
+			if n == 0 || v.NaN || v.Float.Cmp(last) != 0 || s == t {
 				break
 			}
 		}

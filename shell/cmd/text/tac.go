@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/vfsd/vfsd/shell/cmd/regex"
+	"github.com/vfsd/vfsd/shell/cmd/text/spool"
 	"github.com/vfsd/vfsd/shell/command"
 	"github.com/vfsd/vfsd/vfs"
 )
@@ -136,20 +137,20 @@ func (t *tacJob) seekable(ctx context.Context, src io.Reader) (at io.ReaderAt, s
 	if err != nil {
 		return nil, 0, 0, done, err
 	}
-	spool, err := newSpool(t.c, "")
+	held, err := spool.New(t.c, "")
 	if err != nil {
 		return nil, 0, 0, done, err
 	}
-	end, err = fillSpool(ctx, spool, io.MultiReader(bytes.NewReader(buf[:n]), src))
+	end, err = fillSpool(ctx, held, io.MultiReader(bytes.NewReader(buf[:n]), src))
 	if err != nil {
-		spool.Close()
+		held.Close()
 		return nil, 0, 0, done, err
 	}
-	return spool, 0, end, func() { spool.Close() }, nil
+	return held, 0, end, func() { held.Close() }, nil
 }
 
 // fillSpool copies a stream to a spool.
-func fillSpool(ctx context.Context, spool vfs.File, src io.Reader) (int64, error) {
+func fillSpool(ctx context.Context, f vfs.File, src io.Reader) (int64, error) {
 	buf := make([]byte, copySize)
 	total := int64(0)
 	for {
@@ -158,7 +159,7 @@ func fillSpool(ctx context.Context, spool vfs.File, src io.Reader) (int64, error
 		}
 		n, err := src.Read(buf)
 		if n > 0 {
-			if _, err := spool.Write(buf[:n]); err != nil {
+			if _, err := f.Write(buf[:n]); err != nil {
 				return 0, err
 			}
 			total += int64(n)

@@ -1,4 +1,6 @@
-package text
+// Package spool makes files without a name, for what commands cannot hold in
+// memory.
+package spool
 
 import (
 	"errors"
@@ -9,14 +11,13 @@ import (
 	"github.com/vfsd/vfsd/vfs"
 )
 
-// spoolTries is how many names are tried for a spool where files without names
+// tries is how many names are tried for a spool where files without names
 // cannot be made.
-const spoolTries = 100
+const tries = 100
 
-// newSpool makes a file without a name, for what does not fit in memory: in
-// dir, or in $TMPDIR, /tmp or the working directory when that is "". The caller
-// closes it.
-func newSpool(c *command.Context, dir string) (vfs.File, error) {
+// New makes a file without a name that can be read and written: in dir, or in
+// $TMPDIR, /tmp or the working directory when that is "". The caller closes it.
+func New(c *command.Context, dir string) (vfs.File, error) {
 	dirs := []string{dir}
 	if dir == "" {
 		dirs = []string{c.Env.Get("TMPDIR"), "/tmp", "."}
@@ -27,14 +28,14 @@ func newSpool(c *command.Context, dir string) (vfs.File, error) {
 			continue
 		}
 		var f vfs.File
-		if f, err = spoolIn(c, d); err == nil {
+		if f, err = makeIn(c, d); err == nil {
 			return f, nil
 		}
 	}
 	return nil, err
 }
 
-func spoolIn(c *command.Context, dir string) (vfs.File, error) {
+func makeIn(c *command.Context, dir string) (vfs.File, error) {
 	a, err := c.FS.Stat(dir)
 	if err != nil {
 		return nil, err
@@ -50,7 +51,7 @@ func spoolIn(c *command.Context, dir string) (vfs.File, error) {
 		return nil, err
 	}
 	at := c.FS.At(a.Ino)
-	for n := range spoolTries {
+	for n := range tries {
 		name := fmt.Sprintf(".spool%d.%d", c.System.Self(c), n)
 		f, err := at.OpenFile(name, syscall.O_RDWR|syscall.O_CREAT|syscall.O_EXCL, 0o600)
 		if errors.Is(err, syscall.EEXIST) {

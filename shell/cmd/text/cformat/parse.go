@@ -1,59 +1,60 @@
-package text
+package cformat
 
 import (
 	"math/big"
 	"strings"
-
-	"github.com/vfsd/vfsd/shell/cmd/text/cformat"
 )
 
-// longDouble is a number as strtold(3) reads it.
-type longDouble struct {
-	f   *big.Float // may be infinite
-	nan bool
-	neg bool // the sign of what is not a number
+// Value is a number as strtold(3) reads it.
+type Value struct {
+	// Float is a long double, perhaps infinite.
+	Float *big.Float
+	NaN   bool
+	// Negative is the sign, also of what is not a number.
+	Negative bool
 }
 
-// parseLongDouble reads a number from the start of s, after spaces, and returns
+// ParseFloat reads a number from the start of s, after spaces, and returns
 // how much of s it is: 0 when there is none.
-func parseLongDouble(s string) (v longDouble, n int) {
+func ParseFloat(s string) (v Value, n int) {
 	i := 0
 	for i < len(s) && (s[i] == ' ' || s[i] >= '\t' && s[i] <= '\r') {
 		i++
 	}
 	start := i
 	if i < len(s) && (s[i] == '+' || s[i] == '-') {
-		v.neg = s[i] == '-'
+		v.Negative = s[i] == '-'
 		i++
 	}
 	rest := strings.ToLower(s[i:])
 	switch {
 	case strings.HasPrefix(rest, "inf"):
-		v.f = newLong().SetInf(v.neg)
+		v.Float = NewFloat().SetInf(v.Negative)
 		if strings.HasPrefix(rest, "infinity") {
 			return v, i + len("infinity")
 		}
 		return v, i + len("inf")
 	case strings.HasPrefix(rest, "nan"):
-		v.nan = true
+		v.NaN = true
 		return v, i + len("nan")
 	}
 	end := i + numberLength(rest)
 	if end == i {
-		return longDouble{}, 0
+		return Value{}, 0
 	}
-	f, _, err := newLong().Parse(strings.ToLower(s[start:end]), baseOf(rest))
+	f, _, err := NewFloat().Parse(strings.ToLower(s[start:end]), baseOf(rest))
 	if err != nil {
 		// The exponent is beyond all bounds: big.Float has said which way.
 		if f == nil {
-			f = newLong().SetInf(v.neg)
+			f = NewFloat().SetInf(v.Negative)
 		}
 	}
-	v.f = f
+	v.Float = f
 	return v, end
 }
 
-func newLong() *big.Float { return new(big.Float).SetPrec(cformat.LongDouble) }
+// NewFloat returns a long double that is 0.
+func NewFloat() *big.Float { return new(big.Float).SetPrec(LongDouble) }
 
 // baseOf is the base for big.Float.Parse: with 0 it wants the 0x.
 func baseOf(lower string) int {
@@ -95,4 +96,15 @@ func numberLength(s string) int {
 		}
 	}
 	return i
+}
+
+func isHex(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f' }
+
+// digitsOf returns how many digits s starts with.
+func digitsOf(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
 }
