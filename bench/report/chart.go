@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -134,20 +135,24 @@ var curveColours = []color.Color{
 	color.RGBA{R: 0x77, G: 0x77, B: 0x22, A: 0xff}, ink,
 }
 
-// Chart draws the curves of one unit over their sizes, both axes logarithmic,
-// in one of Formats. Curves of fewer than two points are left out; of none, the
-// picture is nil.
-func (s *Scale) Chart(unit, format string) ([]byte, error) {
+// Chart draws the curves of one pair of axes, both logarithmic, in one of
+// Formats. Curves of fewer than two points are left out; of none, the picture is
+// nil.
+func (s *Scale) Chart(a Axes, format string) ([]byte, error) {
 	p := plot.New()
-	p.Title.Text = "Growth, " + unit
+	p.Title.Text, p.Title.Padding = a.Unit+" over "+a.Of, 10
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.LogTicks{Prec: -1}, plot.LogTicks{Prec: -1}
-	p.X.Label.Text, p.Y.Label.Text = "size", unit
+	p.X.Label.Text, p.Y.Label.Text = a.Of, a.Unit
+	for _, f := range []*font.Font{&p.Title.TextStyle.Font, &p.X.Label.TextStyle.Font, &p.Y.Label.TextStyle.Font,
+		&p.X.Tick.Label.Font, &p.Y.Tick.Label.Font, &p.Legend.TextStyle.Font} {
+		f.Variant = "Sans"
+	}
 	p.Legend.Top, p.Legend.Left = true, true
 	n := 0
 	for _, c := range s.Curves {
 		xys := positivePoints(c.Points)
-		if c.Unit != unit || len(xys) < 2 {
+		if (Axes{c.Of, c.Unit}) != a || len(xys) < 2 {
 			continue
 		}
 		line, dots, err := plotter.NewLinePoints(xys)
@@ -163,7 +168,7 @@ func (s *Scale) Chart(unit, format string) ([]byte, error) {
 	if n == 0 {
 		return nil, nil
 	}
-	return render(p, 640, 420, format)
+	return render(p, 720, 480, format)
 }
 
 func positivePoints(points []Point) plotter.XYs {

@@ -196,6 +196,7 @@ func TestScale(t *testing.T) {
 	open := Curve{Name: "open", Title: "open", Of: "files", Unit: "ms", Limit: 50, LimitAt: 1000}
 	for _, n := range []float64{10, 100, 1000} {
 		s.Add(open, n, n/10)
+		s.Add(Curve{Name: "rate", Title: "rate", Of: "files", Unit: "MiB/s"}, n, n)
 		s.Add(Curve{Name: "rss", Title: "resident memory", Of: "files", Unit: "MiB"}, n, 30)
 	}
 	if v, measured, ok := s.Curves[0].At(1000); v != 100 || !measured || !ok {
@@ -212,12 +213,12 @@ func TestScale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| open | 1000 files | 100 ms | 50.0 ms |", "10000000 files", "no FUSE here", "scale-MiB.svg"} {
+	for _, want := range []string{"| open | 1000 files | 100 ms | 50.0 ms |", "10000000 files", "no FUSE here", "scale-files-MiB.svg"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}
 	}
-	for _, name := range []string{"scale.json", "scale-ms.svg", "scale-ms.png", "scale-MiB.svg", "scale-MiB.png"} {
+	for _, name := range []string{"scale.json", "scale-files-ms.svg", "scale-files-ms.png", "scale-files-MiB-per-s.png", "scale-files-MiB.png"} {
 		if fi, err := os.Stat(filepath.Join(dir, name)); err != nil || fi.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -44,23 +44,23 @@ func Save(dir string, r *Report) error {
 }
 
 // SaveScale writes a report on growth into a directory, which is made:
-// scale.md, scale.json, and a chart a unit in each of Formats as
-// scale-UNIT.FORMAT.
+// scale.md, scale.json, and a chart a pair of axes in each of Formats as
+// scale-OF-UNIT.FORMAT.
 func SaveScale(dir string, s *Scale) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("save report: %w", err)
 	}
 	var charts []string
-	for _, unit := range s.Units() {
+	for _, axes := range s.Axes() {
 		for i, f := range Formats {
-			p, err := s.Chart(unit, f)
+			p, err := s.Chart(axes, f)
 			if err != nil {
 				return fmt.Errorf("save report: %w", err)
 			}
 			if p == nil {
 				continue
 			}
-			name := "scale-" + unit + "." + f
+			name := axes.file() + "." + f
 			if i == 0 {
 				charts = append(charts, name)
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -60,12 +61,20 @@ func (c *Curve) At(x float64) (value float64, measured, ok bool) {
 	return f.At(x), false, ok
 }
 
-// Units returns the units of the curves, each once, in their order.
-func (s *Scale) Units() []string {
-	var out []string
+// Axes are what a chart is drawn over: curves with the same pair share one.
+type Axes struct{ Of, Unit string }
+
+// file is the name of the chart's file, without its extension.
+func (a Axes) file() string {
+	return "scale-" + a.Of + "-" + strings.ReplaceAll(a.Unit, "/", "-per-")
+}
+
+// Axes returns the axes of the curves, each once, in their order.
+func (s *Scale) Axes() []Axes {
+	var out []Axes
 	for _, c := range s.Curves {
-		if !slices.Contains(out, c.Unit) {
-			out = append(out, c.Unit)
+		if a := (Axes{c.Of, c.Unit}); !slices.Contains(out, a) {
+			out = append(out, a)
 		}
 	}
 	return out
@@ -94,8 +103,11 @@ func (s *Scale) WriteMarkdown(w io.Writer, charts []string) error {
 }
 
 // Extrapolated is the size beyond the measured ones that the table shows, by
-// the power law through the points.
-const Extrapolated = 10_000_000
+// the power law through at least enoughPoints.
+const (
+	Extrapolated = 10_000_000
+	enoughPoints = 3
+)
 
 // WriteTable writes one line a figure and size.
 func (s *Scale) WriteTable(w io.Writer) {
@@ -109,7 +121,7 @@ func (s *Scale) WriteTable(w io.Writer) {
 			}
 			fmt.Fprintf(w, "| %s | %.0f %s | %s %s | %s |\n", c.Title, p.X, c.Of, number(p.Y), c.Unit, limit)
 		}
-		if c.Of != "files" || len(c.Points) < 2 {
+		if c.Of != "files" || len(c.Points) < enoughPoints {
 			continue
 		}
 		if f, ok := FitPower(c.Points); ok {

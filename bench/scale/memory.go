@@ -3,7 +3,6 @@ package scale
 import (
 	"runtime"
 	"runtime/debug"
-	"slices"
 
 	"github.com/vfsd/vfsd/bench/report"
 )
@@ -12,7 +11,8 @@ import (
 // has been given back: "heap" is the live heap, "memory" what is resident,
 // where the system tells.
 func memory() figures {
-	// Twice: finalizers and pools let go of memory one collection later.
+	// FreeOSMemory collects once more: pools let go of memory one collection
+	// later.
 	runtime.GC()
 	debug.FreeOSMemory()
 	var m runtime.MemStats
@@ -25,9 +25,3 @@ func memory() figures {
 }
 
 func median(xs []float64) float64 { return report.Median(xs) }
-
-// tail returns the median and the 99th percentile.
-func tail(xs []float64) (p50, p99 float64) {
-	xs = slices.Sorted(slices.Values(xs))
-	return report.Percentile(xs, 50), report.Percentile(xs, 99)
-}

@@ -127,10 +127,10 @@ const million = 1_000_000
 // fileCurves are what the files step measures.
 var fileCurves = []report.Curve{
 	{Name: "create", Title: "create a file with 64 bytes, Go API", Of: "files", Unit: "us"},
-	{Name: "checkpoint", Title: "the checkpoint after that", Of: "files", Unit: "ms"},
+	{Name: "checkpoint", Title: "checkpoint of all files", Of: "files", Unit: "ms"},
 	{Name: "store", Title: "open a data directory", Of: "files", Unit: "ms"},
 	{Name: "open", Title: "open a workspace", Of: "files", Unit: "ms", Limit: 50, LimitAt: million},
-	{Name: "lookup", Title: "first path of three names", Of: "files", Unit: "ms"},
+	{Name: "lookup", Title: "first lookup of a path of three names", Of: "files", Unit: "ms"},
 	{Name: "snapshot", Title: "snapshot after one change", Of: "files", Unit: "ms", Limit: 10, LimitAt: million},
 	{Name: "fork", Title: "fork", Of: "files", Unit: "ms", Limit: 10, LimitAt: million},
 	{Name: "scan", Title: "scan of all attributes, Go API", Of: "files", Unit: "ms"},
@@ -203,7 +203,7 @@ func (r *runner) skip(ctx context.Context, what string, err error) error {
 var (
 	listCurve       = report.Curve{Name: "list", Title: "list one directory through the mount", Of: "entries", Unit: "ms"}
 	listDiskCurve   = report.Curve{Name: "list-disk", Title: "list one directory on the local disk", Of: "entries", Unit: "ms"}
-	listRatioCurve  = report.Curve{Name: "list-ratio", Title: "the one against the other", Of: "entries", Unit: "ratio", Limit: 3, LimitAt: million}
+	listRatioCurve  = report.Curve{Name: "list-ratio", Title: "list one directory, mount against disk", Of: "entries", Unit: "ratio", Limit: 3, LimitAt: million}
 	listMemoryCurve = report.Curve{Name: "list-memory", Title: "resident memory after the listing", Of: "entries", Unit: "MiB", Limit: 512, LimitAt: million}
 )
 
@@ -251,9 +251,9 @@ func (r *runner) list(ctx context.Context, dir, plain string, n int) error {
 }
 
 var sleepingCurves = []report.Curve{
-	{Name: "wake", Title: "open them all", Of: "workspaces", Unit: "ms"},
-	{Name: "memory", Title: "resident memory, all open and idle", Of: "workspaces", Unit: "MiB"},
-	{Name: "memory-more", Title: "of that, more than with none", Of: "workspaces", Unit: "MiB", Limit: 64, LimitAt: 1000},
+	{Name: "wake", Title: "open all workspaces", Of: "workspaces", Unit: "ms"},
+	{Name: "memory", Title: "resident memory, all workspaces open and idle", Of: "workspaces", Unit: "MiB"},
+	{Name: "memory-more", Title: "more resident memory than with none", Of: "workspaces", Unit: "MiB", Limit: 64, LimitAt: 1000},
 }
 
 func (r *runner) sleeping(ctx context.Context) error {
@@ -285,11 +285,11 @@ func (r *runner) sleeping(ctx context.Context) error {
 
 var sparseCurves = []report.Curve{
 	{Name: "sparse-write", Title: "write spread over a sparse file", Of: "MiB", Unit: "MiB/s"},
-	{Name: "sparse-checkpoint", Title: "the checkpoint after that", Of: "MiB", Unit: "MiB/s"},
-	{Name: "sparse-allocated", Title: "allocated", Of: "MiB", Unit: "MiB"},
-	{Name: "sparse-map", Title: "find all data with SEEK_DATA", Of: "MiB", Unit: "ms"},
-	{Name: "sparse-read", Title: "read it back, verified", Of: "MiB", Unit: "MiB/s"},
-	{Name: "sparse-memory", Title: "resident memory after the reading", Of: "MiB", Unit: "MiB"},
+	{Name: "sparse-checkpoint", Title: "checkpoint of the sparse file", Of: "MiB", Unit: "MiB/s"},
+	{Name: "sparse-allocated", Title: "allocated for the sparse file", Of: "MiB", Unit: "MiB"},
+	{Name: "sparse-map", Title: "find all data of the sparse file with SEEK_DATA", Of: "MiB", Unit: "ms"},
+	{Name: "sparse-read", Title: "read the data of the sparse file, verified", Of: "MiB", Unit: "MiB/s"},
+	{Name: "sparse-memory", Title: "resident memory after reading the sparse file", Of: "MiB", Unit: "MiB"},
 }
 
 func (r *runner) sparse(ctx context.Context) error {
@@ -319,11 +319,14 @@ func (r *runner) sparse(ctx context.Context) error {
 
 var backgroundCurves = []report.Curve{
 	{Name: "quiet-p50", Title: "create+write, nothing else running, p50", Of: "MiB", Unit: "us"},
-	{Name: "quiet-p99", Title: "the same, p99", Of: "MiB", Unit: "us"},
+	{Name: "quiet-p99", Title: "create+write, nothing else running, p99", Of: "MiB", Unit: "us"},
 	{Name: "checkpoint-p50", Title: "create+write during a checkpoint, p50", Of: "MiB", Unit: "us"},
-	{Name: "checkpoint-p99", Title: "the same, p99", Of: "MiB", Unit: "us"},
+	{Name: "checkpoint-p99", Title: "create+write during a checkpoint, p99", Of: "MiB", Unit: "us"},
 	{Name: "gc-p50", Title: "create+write during a collection, p50", Of: "MiB", Unit: "us"},
-	{Name: "gc-p99", Title: "the same, p99", Of: "MiB", Unit: "us"},
+	{Name: "gc-p99", Title: "create+write during a collection, p99", Of: "MiB", Unit: "us"},
+	{Name: "quiet-max", Title: "create+write, nothing else running, longest", Of: "MiB", Unit: "us"},
+	{Name: "checkpoint-max", Title: "create+write during a checkpoint, longest", Of: "MiB", Unit: "us"},
+	{Name: "gc-max", Title: "create+write during a collection, longest", Of: "MiB", Unit: "us"},
 	{Name: "checkpoint-slower", Title: "p99 during a checkpoint against quiet", Of: "MiB", Unit: "ratio", Limit: 2},
 	{Name: "gc-slower", Title: "p99 during a collection against quiet", Of: "MiB", Unit: "ratio", Limit: 2},
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vfsd/vfsd/bench/data"
+	"github.com/vfsd/vfsd/bench/report"
 	"github.com/vfsd/vfsd/vfs"
 	"github.com/vfsd/vfsd/workspace"
 )
@@ -205,7 +206,7 @@ func background(ctx context.Context, s step, _ io.Reader, emit func(figures) err
 		if err != nil {
 			return err
 		}
-		f["quiet-p50"], f["quiet-p99"] = tail(quiet)
+		f.put("quiet", quiet)
 		if err := stage(ctx, w, s.Real); err != nil {
 			return err
 		}
@@ -266,16 +267,31 @@ func (b *foreground) during(work func() error) ([]float64, error) {
 	}
 }
 
-// record watches the foreground during work and puts the figures down. Work
-// that was over before one file was made has none.
+// record watches the foreground during work and puts the figures down.
 func (b *foreground) record(f figures, what string, work func() error) error {
 	took, err := b.during(work)
-	if err != nil || len(took) == 0 {
+	if err != nil {
 		return err
 	}
-	f[what+"-p50"], f[what+"-p99"] = tail(took)
-	f[what+"-slower"] = f[what+"-p99"] / f["quiet-p99"]
+	f.put(what, took)
+	if p99, ok := f[what+"-p99"]; ok && f["quiet-p99"] > 0 {
+		f[what+"-slower"] = p99 / f["quiet-p99"]
+	}
 	return nil
+}
+
+// fewSamples is how many a 99th percentile takes at least.
+const fewSamples = 100
+
+// put puts down the longest of the samples and, of enough of them, the median
+// and the 99th percentile.
+func (f figures) put(what string, samples []float64) {
+	if len(samples) > 0 {
+		f[what+"-max"] = report.Percentile(samples, 100)
+	}
+	if len(samples) >= fewSamples {
+		f[what+"-p50"], f[what+"-p99"] = report.Percentile(samples, 50), report.Percentile(samples, 99)
+	}
 }
 
 // stage writes a file of n bytes and leaves it to the next checkpoint.
