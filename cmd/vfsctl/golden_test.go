@@ -50,6 +50,21 @@ func TestHelp(t *testing.T) {
 	})
 }
 
+// TestHelpOfDaemon pins the help of vfsd, and its exit codes.
+func TestHelpOfDaemon(t *testing.T) {
+	r := newRig(t)
+	res := finish(t, r.command(vfsd, "--help"))
+	if res.code != exitOK {
+		t.Errorf("exit code %d", res.code)
+	}
+	golden(t, "help/vfsd.txt", res.out)
+	for _, args := range [][]string{{"--nonsense"}, {"surplus"}} {
+		if res := finish(t, r.command(vfsd, args...)); res.code != exitUsage || strings.Count(res.err, "\n") != 1 {
+			t.Errorf("vfsd %q: %+v", args, res)
+		}
+	}
+}
+
 func visit(cmd *cobra.Command, f func(*cobra.Command)) {
 	f(cmd)
 	for _, c := range cmd.Commands() {

@@ -68,6 +68,24 @@ func newRoot(s streams) *cobra.Command {
 	})
 	root.PersistentFlags().StringVar(&o.data, "data", daemon.DefaultDir(), "data `directory`")
 	root.PersistentFlags().Lookup("data").DefValue = "" // differs from machine to machine; Long says it
+	addCommands(root, o, s)
+	for _, c := range root.Commands() {
+		c.Args = usageArgs(c.Args)
+		if strings.Contains(c.Use, " WORKSPACE") {
+			c.ValidArgsFunction = completeWorkspaces(o)
+		}
+	}
+	return root
+}
+
+// The groups of the help.
+const (
+	groupMount = "mount"
+	groupWork  = "work"
+	groupCare  = "care"
+)
+
+func addCommands(root *cobra.Command, o *options, s streams) {
 	root.AddGroup(
 		&cobra.Group{ID: groupMount, Title: "Mounting:"},
 		&cobra.Group{ID: groupWork, Title: "Workspaces and their history:"},
@@ -84,21 +102,7 @@ func newRoot(s streams) *cobra.Command {
 		newSnapshots(o, s), newLog(o, s), newDiff(o, s), newRestore(o, s), newQuota(o, s))
 	add(groupCare, newCheck(o, s), newScrub(o, s), newGC(o, s), newDoctor(o, s), newBench(o, s))
 	root.AddCommand(newVersion(o, s), newMan(s), newDaemon(o))
-	for _, c := range root.Commands() {
-		c.Args = usageArgs(c.Args)
-		if strings.Contains(c.Use, " WORKSPACE") {
-			c.ValidArgsFunction = completeWorkspaces(o)
-		}
-	}
-	return root
 }
-
-// The groups of the help.
-const (
-	groupMount = "mount"
-	groupWork  = "work"
-	groupCare  = "care"
-)
 
 // usageArgs makes what a validator of arguments finds an error of usage.
 func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {

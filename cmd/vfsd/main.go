@@ -40,10 +40,12 @@ func newCommand(begun func()) *cobra.Command {
 	var debug bool
 	var stopWait time.Duration
 	cmd := &cobra.Command{
-		Use:   "vfsd --data DIR",
+		Use:   "vfsd",
 		Short: "Keep workspaces and mount them",
 		Long: `vfsd keeps the workspaces of a data directory and answers vfsctl on the unix
-socket vfsd.sock in it. It runs in the foreground and logs to standard error.
+socket vfsd.sock in it. It runs in the foreground and logs to standard error. The
+directory is --data, else $VFSD_DATA, else $XDG_STATE_HOME/vfsd, else
+~/.local/state/vfsd; it is made where it is missing.
 
 SIGTERM and SIGINT stop it: mounts are unmounted (those still in use after
 --stop-wait are taken from their users), everything is flushed and checkpointed. A
@@ -62,7 +64,8 @@ Exit codes: 0 stopped as asked, 1 error, 2 wrong usage.`,
 		},
 		SilenceUsage: true, SilenceErrors: true,
 	}
-	cmd.Flags().StringVar(&dir, "data", daemon.DefaultDir(), "data `directory` (default from VFSD_DATA or XDG_STATE_HOME)")
+	cmd.Flags().StringVar(&dir, "data", daemon.DefaultDir(), "data `directory`")
+	cmd.Flags().Lookup("data").DefValue = "" // differs from machine to machine; Long says it
 	cmd.Flags().BoolVar(&debug, "debug", false, "log more")
 	cmd.Flags().DurationVar(&stopWait, "stop-wait", daemon.DefaultStopWait, "how long to wait for mounts in use when stopping")
 	cmd.CompletionOptions.DisableDefaultCmd = true

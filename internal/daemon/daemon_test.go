@@ -221,6 +221,42 @@ func TestLocalDoesNotMount(t *testing.T) {
 	}
 }
 
+// TestHostileNames: what no command line can say, a request can. Nothing of it
+// gets out of the data directory.
+func TestHostileNames(t *testing.T) {
+	dir := t.TempDir()
+	d, err := Open(t.Context(), Options{Dir: filepath.Join(dir, "data"), Serve: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close(t.Context())
+	c := control.Local(d.Handler())
+	if _, err := control.CreateCall.Do(t.Context(), c, control.CreateRequest{Workspace: "ws"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"", ".", "..", "../x", "/etc", "a/b", "a\x00b", "a\nb", "-a", "\xff", strings.Repeat("x", 1<<10)} {
+		_, err := control.CreateCall.Do(t.Context(), c, control.CreateRequest{Workspace: name})
+		_, err2 := control.ForkCall.Do(t.Context(), c, control.ForkRequest{Workspace: "ws", Name: name})
+		_, err3 := control.SnapshotCall.Do(t.Context(), c, control.SnapshotRequest{Workspace: "ws", Name: name})
+		_, err4 := control.MountCall.Do(t.Context(), c, control.MountRequest{Workspace: name, MountPoint: dir, Create: true})
+		_, err5 := control.RemoveCall.Do(t.Context(), c, control.RemoveRequest{Workspace: name})
+		for i, err := range []error{err, err2, err3, err4, err5} {
+			if control.KindOf(err) != control.KindUsage || strings.Contains(err.Error(), "\n") {
+				t.Errorf("name %q, call %d: %s %q", name, i, control.KindOf(err), err)
+			}
+		}
+	}
+	for _, point := range []string{"", "relative", "/a\x00b", dir + "/data", dir + "/data/x", dir} {
+		_, err := control.MountCall.Do(t.Context(), c, control.MountRequest{Workspace: "ws", MountPoint: point})
+		if control.KindOf(err) != control.KindUsage {
+			t.Errorf("mount point %q: %s %v", point, control.KindOf(err), err)
+		}
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("something got out: %v, %v", entries, err)
+	}
+}
+
 // TestQuotaIsDurable: a quota holds from the call on, across a kill.
 func TestQuotaIsDurable(t *testing.T) {
 	dir := t.TempDir()

@@ -17,13 +17,9 @@ func Foreground(dir string, level slog.Level, stopWait time.Duration) error {
 	defer again()
 	// A second signal is not waited for: it ends the process as kill -9 would.
 	context.AfterFunc(ctx, again)
-	err := Run(ctx, RunOptions{
+	return Run(ctx, RunOptions{
 		Options: Options{Dir: dir, Log: log}, StopWait: stopWait, Ready: Notify(log),
 	})
-	if err != nil {
-		log.Error("ended", "err", err)
-	}
-	return err
 }
 
 // DefaultDir is the data directory that is taken when none is named:

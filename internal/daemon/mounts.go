@@ -321,48 +321,50 @@ func (d *Daemon) forget(mountPoint string) (workspace string) {
 	return workspace
 }
 
-// end unmounts a and waits for its end.
+// abortPatience bounds the wait for the end of a mount that was aborted.
+const abortPatience = 5 * time.Second
+
+// end unmounts a and waits for its end. With force, a mount that cannot be
+// unmounted is taken from its users.
 func (d *Daemon) end(ctx context.Context, a *activeMount, force bool) error {
 	err := a.m.Unmount()
-	if errors.Is(err, syscall.EBUSY) {
-		if !force {
-			return control.Errorf(control.KindBusy, "%w; end them, or take it from them with --force", err)
-		}
+	switch {
+	case err == nil:
+	case force:
 		d.note("took the mount at %s from its users: %v", a.entry.MountPoint, err)
 		a.m.Abort()
-	} else if err != nil {
+		var cancel func()
+		ctx, cancel = context.WithTimeout(ctx, abortPatience)
+		defer cancel()
+	case errors.Is(err, syscall.EBUSY):
+		return control.Errorf(control.KindBusy, "%w; end them, or take it from them with --force", err)
+	default:
 		return err
 	}
 	select {
 	case <-a.gone:
 		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return fmt.Errorf("unmount %s: %w", a.entry.MountPoint, ctx.Err())
 	}
 }
 
 // busyPause is between two attempts to unmount what is in use.
 const busyPause = 100 * time.Millisecond
 
-// unmountAll ends every mount. What is still in use when patience ends is
+// unmountAll ends every mount. What cannot be unmounted when patience ends is
 // taken from its users if force is set, and else an error.
 func (d *Daemon) unmountAll(patience context.Context, force bool) error {
 	for {
-		var busy []error
+		last := patience.Err() != nil
+		var failed []error
 		for _, a := range d.active() {
-			taken := force && patience.Err() != nil
-			err := d.end(context.Background(), a, taken)
-			if control.KindOf(err) == control.KindBusy {
-				busy = append(busy, err)
-			} else if err != nil {
-				return fmt.Errorf("unmount %s: %w", a.entry.MountPoint, err)
+			if err := d.end(context.Background(), a, force && last); err != nil {
+				failed = append(failed, err)
 			}
 		}
-		if len(busy) == 0 {
-			return nil
-		}
-		if patience.Err() != nil && !force {
-			return busy[0]
+		if len(failed) == 0 || last {
+			return errors.Join(failed...)
 		}
 		select {
 		case <-patience.Done():
