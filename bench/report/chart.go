@@ -133,7 +133,15 @@ var curveColours = []color.Color{
 	faster, slower,
 	color.RGBA{R: 0x2b, G: 0x55, B: 0xa8, A: 0xff}, color.RGBA{R: 0x8a, G: 0x3f, B: 0x86, A: 0xff},
 	color.RGBA{R: 0x77, G: 0x77, B: 0x22, A: 0xff}, ink,
+	color.RGBA{R: 0x5f, G: 0xb3, B: 0xd9, A: 0xff}, color.RGBA{R: 0xe0, G: 0x8a, B: 0xb0, A: 0xff},
+	color.RGBA{R: 0xd9, G: 0xa4, B: 0x1f, A: 0xff}, color.RGBA{R: 0x99, G: 0x99, B: 0x99, A: 0xff},
 }
+
+// The size of a chart of curves, and the height of a line of its legend.
+const (
+	curveWidth, curveHeight = 720, 480
+	legendLine              = 15
+)
 
 // Chart draws the curves of one pair of axes, both logarithmic, in one of
 // Formats. Curves of fewer than two points are left out; of none, the picture is
@@ -168,7 +176,11 @@ func (s *Scale) Chart(a Axes, format string) ([]byte, error) {
 	if n == 0 {
 		return nil, nil
 	}
-	return render(p, 720, 480, format)
+	// Room for the legend above the curves.
+	if part := float64(n*legendLine) / curveHeight; p.Y.Min > 0 && part < 1 {
+		p.Y.Max *= math.Pow(max(p.Y.Max/p.Y.Min, 10), part/(1-part))
+	}
+	return render(p, curveWidth, curveHeight, format)
 }
 
 func positivePoints(points []Point) plotter.XYs {
