@@ -232,6 +232,7 @@ func mapShared(g *Group) {
 		b := mapped(t, fd, 1<<20, rw, shared)
 		t.Check(bytes.Equal(b[:65536], make([]byte, 65536)), "the hole is not zero")
 		copy(b[500_000:], "filled")
+		t.OK(unix.Msync(b, unix.MS_SYNC))
 		got, err := harness.ReadFrom(fd, 499_999, 8)
 		t.OK(err)
 		eq(t, "bytes", string(got), "\x00filled\x00")
