@@ -115,14 +115,6 @@ func (t *inodeTable) settle(ino vfs.Ino) (from vfs.Ino, held bool) {
 	return from, true
 }
 
-// flags returns an inode's flags; none when the kernel does not hold it.
-func (t *inodeTable) flags(ino vfs.Ino) uint64 {
-	sh := t.shard(ino)
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	return sh.m[ino].word & (1<<flagBits - 1)
-}
-
 // setFlags sets and clears flags and returns what they were.
 func (t *inodeTable) setFlags(ino vfs.Ino, set, clear uint64) (old uint64) {
 	sh := t.shard(ino)

@@ -3,12 +3,15 @@
 package mount_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -323,7 +326,73 @@ func TestInterrupt(t *testing.T) {
 	})
 }
 
+// An abort ends also the requests that wait.
+func TestAbortWaiting(t *testing.T) {
+	eachDriver(t, func(t *testing.T, driver string) {
+		fs := &waitingFS{FS: emptyTree(), waiting: make(chan uint32)}
+		s := serve(t, driver, fs)
+		r := s.start("isAborted")
+		<-fs.waiting
+		s.m.Abort()
+		r.wait(nil)
+		if err := s.m.Wait(); err != nil {
+			t.Errorf("the mount ended with %v", err)
+		}
+	})
+}
+
+// panickingFS panics for one attribute.
+type panickingFS struct{ vfs.FS }
+
+func (f panickingFS) Getxattr(op *vfs.Op, ino vfs.Ino, name string) ([]byte, error) {
+	if name == "user.panics" {
+		panic("as the test asked")
+	}
+	return f.FS.Getxattr(op, ino, name)
+}
+
+// A panic in the FS is EIO to the one who asked, and nothing to others.
+func TestPanic(t *testing.T) {
+	eachDriver(t, func(t *testing.T, driver string) {
+		var log bytes.Buffer
+		s := serve(t, driver, panickingFS{emptyTree()}, func(o *mount.Options) {
+			o.Log = slog.New(slog.NewTextHandler(&log, nil))
+		})
+		s.run("panics", nil)
+		s.run("names", nil)
+		if err := s.m.Unmount(); err != nil {
+			t.Fatal(err)
+		}
+		if got := log.String(); !strings.Contains(got, "as the test asked") || !strings.Contains(got, "Getxattr") {
+			t.Errorf("logged %q", got)
+		}
+	})
+}
+
+func TestList(t *testing.T) {
+	eachDriver(t, func(t *testing.T, driver string) {
+		s := serve(t, driver, nil)
+		want := mount.Listed{MountPoint: s.dir, Workspace: t.Name()}
+		if got := mount.List(); !slices.Contains(got, want) {
+			t.Errorf("listed %+v, want %+v among them", got, want)
+		}
+		if mount.IsDead(s.dir) {
+			t.Error("a living mount counts as dead")
+		}
+	})
+}
+
 func init() {
+	clients["isAborted"] = func(c *client) {
+		_, err := unix.Getxattr(c.dir, "user.waits", make([]byte, 16))
+		if err != unix.ECONNABORTED && err != unix.ENOTCONN && err != unix.EINTR {
+			c.errorf("call under an abort: %v", err)
+		}
+	}
+	clients["panics"] = func(c *client) {
+		_, err := unix.Getxattr(c.dir, "user.panics", make([]byte, 16))
+		c.want("panicking call", err, unix.EIO)
+	}
 	clients["isInterrupted"] = func(c *client) {
 		got := make(chan os.Signal, 1)
 		signal.Notify(got, unix.SIGUSR1)

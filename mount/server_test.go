@@ -192,6 +192,57 @@ func TestOwnChanges(t *testing.T) {
 	}
 }
 
+// Where the kernel cannot expire everything at once, it is told name by name.
+func TestWithoutEpochs(t *testing.T) {
+	fs := memfs.New()
+	s, k := newTestServer(t, fs, true)
+	s.kernel.epochs.Store(false)
+	d := mkdir(t, fs, vfs.RootIno, "d")
+	mkdir(t, fs, d, "a")
+	mkdir(t, fs, d, "b")
+	lookup(t, s, vfs.RootIno, "d")
+	if e := lookup(t, s, d, "a"); e.EntryValid != Forever {
+		t.Errorf("an entry: %+v", e)
+	}
+	if e := lookup(t, s, d, "none"); e.Attr.Ino != 0 || e.EntryValid != negativeWithoutEpochs {
+		t.Errorf("a negative entry: %+v", e)
+	}
+	k.all()
+	c := rootCall(s)
+	defer c.End()
+	if _, errno := s.Setattr(c, d, &vfs.SetAttr{Mask: vfs.SetMode, Mode: 0o700}, 0); errno != 0 {
+		t.Fatal(errno)
+	}
+	s.background.wg.Wait()
+	k.want("a chmod that takes search away", fmt.Sprintf(`entry %d "a"`, d), fmt.Sprintf(`entry %d "b"`, d))
+	a := lookup(t, s, d, "a").Attr.Ino
+	s.Changed([]vfs.Change{{Kind: vfs.ChangeAll}})
+	s.background.wg.Wait()
+	k.want("everything", "epoch", `entry 1 "/"`, fmt.Sprintf(`entry %d "/"`, d), `entry 1 "d"`,
+		fmt.Sprintf(`entry %d "a"`, d), fmt.Sprintf(`entry %d "b"`, d),
+		"inode 1 [0 +0]", fmt.Sprintf("inode %d [0 +0]", d), fmt.Sprintf("inode %d [0 +0]", a),
+		fmt.Sprintf("inode %d [-1 +0]", d)) // for the SETATTR that may be under way
+}
+
+// A change that may cross a SETATTR is told of twice.
+func TestCrossedSetattr(t *testing.T) {
+	fs := memfs.New()
+	s, k := newTestServer(t, fs, false)
+	d := mkdir(t, fs, vfs.RootIno, "d")
+	lookup(t, s, vfs.RootIno, "d")
+	k.all()
+	c := rootCall(s)
+	defer c.End()
+	if _, errno := s.Setattr(c, d, &vfs.SetAttr{Mask: vfs.SetMode, Mode: 0o711}, 0); errno != 0 {
+		t.Fatal(errno)
+	}
+	if _, err := fs.Setattr(shell, d, &vfs.SetAttr{Mask: vfs.SetMode, Mode: 0o700}); err != nil {
+		t.Fatal(err)
+	}
+	s.background.wg.Wait()
+	k.want("a change right after", `entry 1 "/"`, fmt.Sprintf("inode %d [-1 +0]", d), fmt.Sprintf("inode %d [-1 +0]", d))
+}
+
 func TestSpanUnion(t *testing.T) {
 	for _, c := range []struct{ a, b, want span }{
 		{noPages, noPages, noPages},

@@ -71,6 +71,7 @@ type loop struct {
 
 	mu       sync.Mutex
 	inFlight map[fuse.RequestID]chan struct{} // guarded by mu
+	ended    bool                             // the connection; guarded by mu
 	err      error                            // what ended the loop; guarded by mu
 }
 
@@ -84,11 +85,12 @@ func (l *loop) read() {
 		idle := l.idle.Add(-1)
 		switch {
 		case err == io.EOF, errors.Is(err, syscall.ECONNABORTED):
+			l.end(nil)
 			return
 		case errors.Is(err, syscall.EINTR), errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.EAGAIN):
 			continue // a signal of the runtime, or a request that was withdrawn
 		case err != nil:
-			l.fail(err)
+			l.end(fmt.Errorf("bazil: %w", err))
 			return
 		}
 		if idle == 0 {
@@ -101,11 +103,17 @@ func (l *loop) read() {
 	}
 }
 
-func (l *loop) fail(err error) {
+// end cancels every request under way: nobody waits for it any more.
+func (l *loop) end(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err == nil {
-		l.err = fmt.Errorf("bazil: %w", err)
+		l.err = err
+	}
+	l.ended = true
+	for id, cancel := range l.inFlight {
+		close(cancel)
+		delete(l.inFlight, id)
 	}
 }
 
@@ -119,7 +127,11 @@ func (l *loop) answer(req fuse.Request) {
 	cancel := make(chan struct{})
 	id := req.Hdr().ID
 	l.mu.Lock()
-	l.inFlight[id] = cancel
+	if l.ended {
+		close(cancel)
+	} else {
+		l.inFlight[id] = cancel
+	}
 	l.mu.Unlock()
 	defer func() {
 		l.mu.Lock()
