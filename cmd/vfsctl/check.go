@@ -34,7 +34,7 @@ func runCheck(ctx context.Context, o *options, s streams, arg string) (err error
 	if err != nil {
 		return err
 	}
-	defer c.close(&err)
+	defer c.close(o)
 	var r control.CheckRequest
 	r.Workspace, r.At = splitAt(arg)
 	report := checkReport{Found: []control.Problem{}}

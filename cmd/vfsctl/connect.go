@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -18,10 +19,11 @@ type session struct {
 	end func() error
 }
 
-// close ends the session and reports what went wrong with the last of it.
-func (s *session) close(err *error) {
-	if cerr := s.end(); *err == nil && cerr != nil {
-		*err = daemon.Classify(cerr)
+// close ends the session. That it cannot be checkpointed then, on a full disk
+// say, is no failure of a command that has done its work: nothing is lost.
+func (s *session) close(o *options) {
+	if err := s.end(); err != nil {
+		fmt.Fprintf(o.err, "note: %s\n", daemon.Uncheckpointed(err))
 	}
 }
 
@@ -100,6 +102,6 @@ func call[Req, Res any](ctx context.Context, o *options, c control.Call[Req, Res
 	if err != nil {
 		return res, err
 	}
-	defer s.close(&err)
+	defer s.close(o)
 	return c.Do(ctx, s.Client, req)
 }

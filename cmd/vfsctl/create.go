@@ -26,7 +26,7 @@ func runCreate(ctx context.Context, o *options, s streams, name string) (err err
 	if err != nil {
 		return err
 	}
-	defer c.close(&err)
+	defer c.close(o)
 	w, err := control.CreateCall.Do(ctx, c.Client, control.CreateRequest{
 		Workspace: name, UID: uint32(os.Getuid()), GID: uint32(os.Getgid()),
 	})

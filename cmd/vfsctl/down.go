@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"syscall"
 	"time"
@@ -74,7 +75,7 @@ func runDownAll(ctx context.Context, d downOptions, s streams) (err error) {
 	if err != nil {
 		return err
 	}
-	defer c.close(&err)
+	defer c.close(d.options)
 	if c.IsLocal() {
 		return clearAll(ctx, c, d, s)
 	}
@@ -84,6 +85,9 @@ func runDownAll(ctx context.Context, d downOptions, s streams) (err error) {
 	}
 	if err := awaitEnd(ctx, res.PID); err != nil {
 		return err
+	}
+	for _, n := range res.Notes {
+		fmt.Fprintf(s.Err, "note: %s\n", n)
 	}
 	if d.json {
 		return s.printJSON(res)
@@ -101,7 +105,7 @@ func clearAll(ctx context.Context, c *session, d downOptions, s streams) error {
 	if err != nil {
 		return err
 	}
-	res := control.StopResult{Unmounted: []string{}}
+	res := control.StopResult{Unmounted: []string{}, Notes: []string{}}
 	for _, m := range st.Mounts {
 		if _, err := control.UnmountCall.Do(ctx, c.Client, control.UnmountRequest{MountPoint: m.MountPoint}); err != nil {
 			return err

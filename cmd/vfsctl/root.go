@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 type options struct {
 	data string // the data directory
 	json bool
+	err  io.Writer // for notes beside what is reported
 }
 
 const rootLong = `vfsctl makes workspaces, mounts them and looks after them. A workspace is a whole
@@ -40,7 +42,7 @@ Exit codes:
 
 // newRoot returns the whole command line.
 func newRoot(s streams) *cobra.Command {
-	o := &options{}
+	o := &options{err: s.Err}
 	root := &cobra.Command{
 		Use:           "vfsctl",
 		Short:         "Make workspaces, mount them and look after them",

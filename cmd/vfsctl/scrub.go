@@ -32,7 +32,7 @@ func runScrub(ctx context.Context, o *options, s streams) (err error) {
 	if err != nil {
 		return err
 	}
-	defer c.close(&err)
+	defer c.close(o)
 	report := scrubReport{Found: []control.Damage{}}
 	bar := newProgress(s, "scrub", countBytes)
 	report.Scrubbed, err = control.ScrubStream.Do(ctx, c.Client, control.ScrubRequest{}, bar.update, func(d control.Damage) {

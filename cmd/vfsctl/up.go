@@ -75,7 +75,7 @@ func runUp(ctx context.Context, u upOptions, s streams) (err error) {
 	if err != nil {
 		return err
 	}
-	defer c.close(&err)
+	defer c.close(u.options)
 	if started {
 		if err := printNotes(ctx, c, s); err != nil {
 			return err

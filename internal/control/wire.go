@@ -86,10 +86,11 @@ type StopRequest struct {
 	Force bool `json:"force"`
 }
 
-// StopResult tells who stopped and what was unmounted.
+// StopResult tells who stops and what was unmounted.
 type StopResult struct {
 	PID       int      `json:"pid"`
 	Unmounted []string `json:"unmounted"`
+	Notes     []string `json:"notes"` // workspaces that could not be checkpointed; their journals have all of it
 }
 
 // MountRequest mounts a workspace. MountPoint is absolute.

@@ -88,8 +88,9 @@ func (d *Daemon) stopCall(ctx context.Context, r control.StopRequest) (control.S
 	if !d.serve {
 		return control.StopResult{}, control.Errorf(control.KindNoDaemon, "no daemon runs on %s", d.dir)
 	}
-	res := control.StopResult{PID: os.Getpid(), Unmounted: []string{}}
-	for _, a := range d.active() {
+	res := control.StopResult{PID: os.Getpid(), Unmounted: []string{}, Notes: []string{}}
+	mounts := d.active()
+	for _, a := range mounts {
 		res.Unmounted = append(res.Unmounted, a.entry.MountPoint)
 	}
 	patience, cancel := context.WithTimeout(ctx, stopPatience)
@@ -97,8 +98,21 @@ func (d *Daemon) stopCall(ctx context.Context, r control.StopRequest) (control.S
 	if err := d.unmountAll(patience, r.Force); err != nil {
 		return control.StopResult{}, err
 	}
+	// Closing does this again; here whoever asked hears of a failure.
+	for _, a := range mounts {
+		if w, err := d.data.Open(a.entry.Workspace); err == nil {
+			if _, err := w.Checkpoint(ctx, workspace.CauseCheckpoint, ""); err != nil {
+				res.Notes = append(res.Notes, uncheckpointed(err))
+			}
+		}
+	}
 	d.stopped.Do(func() { close(d.stop) })
 	return res, nil
+}
+
+// uncheckpointed says that a checkpoint failed where nothing is lost by it.
+func uncheckpointed(err error) string {
+	return Classify(err).Message + "; nothing is lost: the journal has all of it, and it is tried again with the next start"
 }
 
 func (d *Daemon) ops(_ context.Context, r control.OpsRequest) (control.Ops, error) {

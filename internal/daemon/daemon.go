@@ -106,6 +106,10 @@ func (d *Daemon) Close(patience context.Context) error {
 	return errors.Join(err, d.data.Close())
 }
 
+// Uncheckpointed says what it means that Close failed: a workspace could not be
+// checkpointed, or a file not be closed.
+func Uncheckpointed(err error) string { return uncheckpointed(err) }
+
 // note keeps a line for the status, and logs it.
 func (d *Daemon) note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)

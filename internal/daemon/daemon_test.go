@@ -38,7 +38,13 @@ func TestTable(t *testing.T) {
 	if got, err := readTable(dir); err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
-	if err := os.Truncate(filepath.Join(dir, tableName), tableLimit+1); err != nil {
+	if err := writeTable(hostfs.OS{}, dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+		t.Errorf("an empty table leaves %v, %v", entries, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, tableName), make([]byte, tableLimit+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := readTable(dir); err == nil {

@@ -14,7 +14,7 @@
 // before the mount is made and removed after it is gone, so what a daemon that
 // died left behind is in it. The next daemon clears these dead mounts, mounts
 // the workspaces again and notes both; what cannot be mounted again is noted
-// and forgotten. A daemon that stops in an orderly way leaves the file empty.
+// and forgotten. A daemon that stops in an orderly way leaves none.
 //
 // # The daemon and its own mounts
 //

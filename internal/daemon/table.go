@@ -75,18 +75,22 @@ func decodeTable(b []byte) (table, error) {
 	return t, nil
 }
 
-// writeTable replaces the table, whole and durably.
+// writeTable replaces the table, whole and durably. An empty one is no file:
+// taking it away works on a full disk too.
 func writeTable(fsys hostfs.FS, dir string, mounts []tableEntry) error {
+	name := filepath.Join(dir, tableName)
+	if len(mounts) == 0 {
+		if err := fsys.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return fsys.SyncDir(dir)
+	}
 	mounts = slices.Clone(mounts)
 	slices.SortFunc(mounts, func(a, b tableEntry) int { return strings.Compare(a.MountPoint, b.MountPoint) })
-	if mounts == nil {
-		mounts = []tableEntry{}
-	}
 	b, err := json.MarshalIndent(table{tableVersion, mounts}, "", "  ")
 	if err != nil {
 		return err
 	}
-	name := filepath.Join(dir, tableName)
 	f, err := fsys.OpenFile(name+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
@@ -101,10 +105,10 @@ func writeTable(fsys hostfs.FS, dir string, mounts []tableEntry) error {
 	if err == nil {
 		err = fsys.Rename(name+".new", name)
 	}
-	if err == nil {
-		err = fsys.SyncDir(dir)
+	if err != nil {
+		return errors.Join(err, fsys.Remove(name+".new"))
 	}
-	return err
+	return fsys.SyncDir(dir)
 }
 
 // loadTable reads the table. One that cannot be read is no reason not to
