@@ -301,6 +301,45 @@ func crcBytes(p []byte) []byte {
 	return []byte{byte(c), byte(c >> 8), byte(c >> 16), byte(c >> 24)}
 }
 
+// TestDamagedCopy: of two copies of a chunk the later counts, but not if it is
+// damaged.
+func TestDamagedCopy(t *testing.T) {
+	ctx := t.Context()
+	for _, damaged := range []bool{false, true} {
+		opt := testOptions(t)
+		if err := os.MkdirAll(opt.Dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		data := []byte("there are two of it")
+		r := plainRecord(kindChunk, data)
+		var end int64
+		for no, m := range []marker{{1, 1}, {2, 2}} {
+			b := appendRecord(appendPackHeader(nil, m), m, &r, data)
+			end = int64(len(b))
+			b = appendMark(b, m, end) // so that it is damage and not a torn tail
+			if damaged && no == 1 {
+				b[end-1] ^= 1
+			}
+			place(t, packPath(opt.Dir, uint32(no+1)), b)
+		}
+		p := mustOpen(t, opt)
+		got, err := p.Get(ctx, r.digest)
+		if err != nil || !bytes.Equal(got, data) {
+			t.Fatalf("damaged=%v: %v", damaged, err)
+		}
+		want := uint32(2)
+		if damaged {
+			want = 1
+		}
+		if at, _, _ := p.index.lookup(r.digest); at.pack != want {
+			t.Errorf("damaged=%v: pack %d is used, want %d", damaged, at.pack, want)
+		}
+		if s := p.Stats(); s.DeadBytes != r.size() || s.RawBytes != int64(len(data)) {
+			t.Errorf("damaged=%v: %+v", damaged, s)
+		}
+	}
+}
+
 // TestRepair: a damaged chunk is EIO, a wrong copy is refused, a good one is
 // taken, and stays after a reopen.
 func TestRepair(t *testing.T) {

@@ -273,6 +273,38 @@ func TestFlakyDisk(t *testing.T) {
 	}
 }
 
+// TestBadPack: a pack whose file can no longer be written is left for another.
+func TestBadPack(t *testing.T) {
+	opt := testOptions(t)
+	opt.batch = 1 << 10
+	disk := hostfs.NewFault(fastFS{}, nil)
+	opt.FS = disk
+	p := mustOpen(t, opt)
+	model := make(map[ID][]byte)
+	put := func() {
+		for i := range 20 {
+			data := noise(uint64(len(model)), 500+i)
+			model[mustPut(t, p, data)] = data
+		}
+	}
+	put()
+	disk.SetHook(func(op hostfs.Op, name string) error {
+		if op == hostfs.OpWrite && name == packPath(opt.Dir, 1) {
+			return syscall.EIO
+		}
+		return nil
+	})
+	put()
+	if err := p.Fsync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	verify(t, p, model)
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	verify(t, mustOpen(t, opt), model)
+}
+
 // TestNameTaken: a file of the name that the next pack would have is somebody
 // else's, and stays.
 func TestNameTaken(t *testing.T) {

@@ -74,6 +74,87 @@ func TestFsyncAfterKill(t *testing.T) {
 	rig.heldByDisk()
 }
 
+// TestRewrittenAfterRestart: what may not be durable is written again before it
+// is fsynced. An fsync that failed before the restart has left pages that the
+// kernel takes for clean, and a bare fsync would succeed without them.
+func TestRewrittenAfterRestart(t *testing.T) {
+	opt := testOptions(t)
+	disk := hostfs.NewFault(fastFS{}, nil)
+	opt.FS = disk
+	p := mustOpen(t, opt)
+	mustPut(t, p, []byte("durable"))
+	if err := p.Fsync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mustPut(t, p, []byte("not durable")) // with a mark before it
+	disk.SetHook(hostfs.Nth(0, syscall.EIO, hostfs.OpSync))
+	if err := p.Close(); !errors.Is(err, syscall.EIO) {
+		t.Fatalf("Close: %v", err)
+	}
+	var calls []string
+	disk.SetHook(func(op hostfs.Op, name string) error {
+		if name == packPath(opt.Dir, 1) && (op == hostfs.OpWrite || op == hostfs.OpSync) {
+			calls = append(calls, op.String())
+		}
+		return nil
+	})
+	p = mustOpen(t, opt)
+	if err := p.Fsync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(calls) < 2 || calls[0] != "write" || calls[1] != "sync" {
+		t.Errorf("calls on the pack: %v, want a write before the fsync", calls)
+	}
+}
+
+// TestNameNotDurable: when the fsync of the directory failed, the packs that
+// are new in it are not trusted.
+func TestNameNotDurable(t *testing.T) {
+	opt := testOptions(t)
+	disk := hostfs.NewFault(fastFS{}, nil)
+	opt.FS = disk
+	p := mustOpen(t, opt)
+	data := []byte("in a file whose name may not last")
+	id := mustPut(t, p, data)
+	disk.SetHook(hostfs.Nth(0, syscall.EIO, hostfs.OpSyncDir))
+	if err := p.Fsync(t.Context()); !errors.Is(err, syscall.EIO) {
+		t.Fatalf("Fsync: %v", err)
+	}
+	if err := p.Fsync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if at, _, _ := p.index.lookup(id); at.pack == 1 {
+		t.Error("the chunk is still in the first pack")
+	}
+	verify(t, p, map[ID][]byte{id: data})
+}
+
+// TestSealOnlyDurable: a pack with a tail that is pending is not sealed.
+func TestSealOnlyDurable(t *testing.T) {
+	p := mustOpen(t, testOptions(t))
+	mustPut(t, p, []byte("one"))
+	if err := p.Fsync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mustPut(t, p, []byte("two"))
+	pk := p.pack(1)
+	p.w.mu.Lock()
+	p.closeOpen()
+	p.w.mu.Unlock()
+	p.fsyncMu.Lock()
+	p.seal(pk)
+	p.fsyncMu.Unlock()
+	if pk.state != packFull {
+		t.Fatal("sealed with a pending tail")
+	}
+	if err := p.Fsync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if pk.state != packSealed {
+		t.Fatal("not sealed")
+	}
+}
+
 // TestFsyncShared: callers that wait for each other share one fsync.
 func TestFsyncShared(t *testing.T) {
 	opt := testOptions(t)
