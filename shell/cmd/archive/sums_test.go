@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -63,3 +64,5 @@ func TestBase(t *testing.T) {
 	lines = append(lines, "base64", "base64 -", "base64 -w 0 bin", "base64 -w 10 bin", "base64 -w 1 a", "base64 -w x f", "base64 nope", "base64 d", "base64 f e", "base64 -d ok64", "base64 -d nopad", "base64 -d bad64", "base64 -di bad64", "base64 -d two", "base64 -d trail", "base64 -d short", "base64 -d bad1", "base64 -d e", "base64 -d bin", "base64 -x", "base32 -d ok32", "base32 -d bad32", "base32 -w 0 bin", "base32 -di ok32", "basenc f", "basenc --z85 abcd", "basenc --z85 f", "basenc --z85 -d z", "basenc --base16 -d hex", "basenc --base16 -d lowhex", "basenc --base2msbf -d bits", "basenc --base2lsbf -d bits", "basenc --base64 -d ok64", "basenc --base16 -w 4 abcd", "base64 --wrap=76 bin", "base64 --decode ok64", "base32", "base64 -w 4 abcd")
 	commandtest.Run(t, commandtest.Lines(w, lines...))
 }
+
+func unquote(s string) (string, error) { return strconv.Unquote(s) }
