@@ -10,7 +10,6 @@ import (
 
 	"github.com/vfsd/vfsd/conformance"
 	"github.com/vfsd/vfsd/conformance/broken"
-	"github.com/vfsd/vfsd/mount"
 )
 
 // atATime is how many broken file systems are mounted at a time: they wait
@@ -51,14 +50,18 @@ func breaksNothing(t *testing.T, rules []broken.Rule) {
 			}
 		}
 	}
-	runOn(t, conformance.Options{Dir: serve(t, mount.DefaultDriver, "none", false).dir, FS: "memfs", Match: rest})
-	s := serve(t, mount.DefaultDriver, "none", true)
+	runOn(t, conformance.Options{Dir: serve(t, server{suid: true}).dir, FS: "memfs", Match: rest})
+	s := serve(t, server{backing: "durable", suid: true})
 	runOn(t, conformance.Options{Dir: s.dir, FS: "memfs", Match: cut, PowerCut: s.cut})
 }
 
 // breaks runs a rule's cases on a file system that breaks it.
 func breaks(t *testing.T, r broken.Rule) {
-	s := serve(t, mount.DefaultDriver, r.Name, slices.ContainsFunc(r.Cases, func(p string) bool { return conformance.Match(powerCuts, p) }))
+	o := server{rule: r.Name, suid: true}
+	if slices.ContainsFunc(r.Cases, func(p string) bool { return conformance.Match(powerCuts, p) }) {
+		o.backing = "durable"
+	}
+	s := serve(t, o)
 	seen := make(map[string]bool)
 	_, err := conformance.Run(t.Context(), conformance.Options{
 		Dir: s.dir, FS: "memfs", Match: r.Cases, PowerCut: s.cut, Timeout: 5 * time.Second,

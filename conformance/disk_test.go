@@ -37,6 +37,13 @@ type image struct {
 
 var rootOp = &vfs.Op{}
 
+func (d *disk) tree() vfs.FS { return d }
+
+// crash has nothing to do: what is durable was saved when it became so.
+func (d *disk) crash() error { return nil }
+
+func (d *disk) close() error { return nil }
+
 // save keeps the tree as it is.
 func (d *disk) save() error {
 	if !d.durable {
@@ -116,8 +123,8 @@ func (d *disk) takeDir(ino vfs.Ino, seen map[vfs.Ino]*image) (map[string]*image,
 	return children, nil
 }
 
-// cut replaces the tree by the last one saved.
-func (d *disk) cut() error {
+// revive replaces the tree by the last one saved.
+func (d *disk) revive() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.FS = memfs.New()

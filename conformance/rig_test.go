@@ -31,6 +31,18 @@ func init() {
 		}
 		return report(conformance.Options{Dir: p.Args[0], Match: []string{"data/full/*", "unlink/open-unlinked/*"}})
 	})
+	harness.RegisterRole("rig-second-mount", func(p *harness.Peer) int {
+		dir, second := filepath.Join(p.Args[0], "dir"), filepath.Join(p.Args[0], "second")
+		for _, d := range []string{dir, second} {
+			if err := os.Mkdir(d, 0o755); err != nil {
+				return complain(err)
+			}
+		}
+		if err := unix.Mount(dir, second, "", unix.MS_BIND, ""); err != nil {
+			return complain(err)
+		}
+		return report(conformance.Options{Dir: dir, Second: second, Match: []string{"coherence/*a-second-mount/*", "notify/elsewhere/*"}})
+	})
 	harness.RegisterRole("rig-small-ext4", func(p *harness.Peer) int {
 		dir, _, err := loopExt4(p.Args[0], "48m")
 		if err != nil {
@@ -84,6 +96,8 @@ func counts(report []byte) []byte {
 	lines := bytes.SplitN(report, []byte("\n"), 6)
 	return bytes.Join(lines[:min(len(lines), 5)], []byte(" "))
 }
+
+func TestSecondMount(t *testing.T) { rig(t, "rig-second-mount") }
 
 func TestFullTmpfs(t *testing.T) { rig(t, "rig-small-tmpfs") }
 

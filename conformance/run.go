@@ -53,7 +53,7 @@ type Options struct {
 	// Workers is how many cases run at a time; 0 is eight, for they wait more
 	// than they compute.
 	Workers int
-	// Timeout is when a case counts as hanging; 0 is a minute.
+	// Timeout is when a case counts as hanging; 0 is two minutes.
 	Timeout time.Duration
 	// Short leaves out the cases that take seconds each.
 	Short bool
@@ -168,7 +168,7 @@ func prepare(o Options) (cfg *harness.Config, done func() error, err error) {
 		cfg.Workers = 8
 	}
 	if cfg.Timeout == 0 {
-		cfg.Timeout = time.Minute
+		cfg.Timeout = 2 * time.Minute
 	}
 	return cfg, done, nil
 }

@@ -4,11 +4,14 @@ package conformance_test
 
 import (
 	"bufio"
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,66 +29,101 @@ import (
 //
 //	cut      unmount, forget what is not durable, mount again: "ok"
 //	(end)    unmount and end
+//
+// Its arguments are the mount point, an empty directory for its own files, the
+// driver, the rule to break or "none", the kind of backing, a second mount
+// point or "none", and "suid" for mounts that honour set-id bits and devices.
 func init() {
 	harness.RegisterRole("rig-serve", func(p *harness.Peer) int {
-		dir, driver, rule := p.Args[0], p.Args[1], p.Args[2]
-		// What is durable is decided below what is broken: a broken fsync
-		// does not reach it.
-		disk := newDisk(p.Args[3] == "durable")
-		for {
-			m, err := serveDisk(disk, dir, driver, rule)
-			if err != nil {
-				p.SayErr(err)
-				return 1
-			}
-			p.Say("ok")
-			words, more := p.Next()
-			if err := m.Unmount(); err != nil {
-				fmt.Fprintln(os.Stderr, err)
-				m.Abort()
-			}
-			if err := m.Wait(); err != nil && more {
-				p.SayErr(err)
-				return 1
-			}
-			if !more {
-				return 0
-			}
-			if words[0] == "cut" {
-				if err := disk.cut(); err != nil {
-					p.SayErr(err)
-					return 1
-				}
-			}
+		if err := serveAll(p); err != nil {
+			p.SayErr(err)
+			fmt.Fprintln(os.Stderr, err)
+			return 1
 		}
+		return 0
 	})
 }
 
-// serveDisk mounts the disk, with a rule broken unless it is "none".
-func serveDisk(d *disk, dir, driver, rule string) (mount.Mounted, error) {
-	var fs vfs.FS = d
-	if rule != "none" {
-		var err error
-		if fs, err = broken.New(d, rule); err != nil {
+func serveAll(p *harness.Peer) error {
+	b, err := newBacking(p.Args[4], p.Args[1])
+	if err != nil {
+		return err
+	}
+	for {
+		ms, err := mountBacking(b, p.Args)
+		if err != nil {
+			return errors.Join(err, unmount(ms))
+		}
+		p.Say("ok")
+		_, more := p.Next()
+		if more {
+			err = b.crash()
+		}
+		err = errors.Join(err, unmount(ms))
+		if err != nil || !more {
+			return errors.Join(err, b.close())
+		}
+		if err := b.revive(); err != nil {
+			return err
+		}
+	}
+}
+
+// mountBacking mounts what is there now, with a rule broken unless it is
+// "none": what is durable is decided below what is broken.
+func mountBacking(b backing, args []string) (ms []mount.Mounted, err error) {
+	fs := b.tree()
+	if rule := args[3]; rule != "none" {
+		if fs, err = broken.New(fs, rule); err != nil {
 			return nil, err
 		}
 	}
-	return mount.Mount(driver, mount.Options{
-		FS: fs, Origin: 1, MountPoint: dir, Name: "conformance", AllowOther: true, Suid: true, Dev: true,
-	})
+	suid := slices.Contains(args[6:], "suid")
+	for i, dir := range []string{args[0], args[5]} {
+		if dir == "none" {
+			continue
+		}
+		m, err := mount.Mount(args[2], mount.Options{
+			FS: fs, Origin: vfs.Origin(i + 1), MountPoint: dir, Name: "conformance", AllowOther: true, Suid: suid, Dev: suid,
+		})
+		if err != nil {
+			return ms, err
+		}
+		ms = append(ms, m)
+	}
+	return ms, nil
+}
+
+func unmount(ms []mount.Mounted) (err error) {
+	for _, m := range ms {
+		if e := m.Unmount(); e != nil {
+			m.Abort()
+			err = errors.Join(err, e)
+		}
+		err = errors.Join(err, m.Wait())
+	}
+	return err
 }
 
 // served is a mount that a child serves.
 type served struct {
-	dir string
-	in  io.WriteCloser
-	out *bufio.Reader
+	dir    string
+	second string // the same by another mount, if there is one
+	in     io.WriteCloser
+	out    *bufio.Reader
 }
 
-// serve mounts a fresh tree in memory by a driver, with a rule broken unless
-// it is "none"; it is gone at the end of the test. Only the power of a durable
-// one can be cut.
-func serve(t *testing.T, driver, rule string, durable bool) *served {
+// server says what to serve.
+type server struct {
+	driver  string // "" is the default one
+	rule    string // to break; "" is none
+	backing string // "" is "volatile", a tree in memory
+	second  bool   // mount it twice
+	suid    bool
+}
+
+// serve mounts something fresh; it is gone at the end of the test.
+func serve(t *testing.T, o server) *served {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to mount for other users")
@@ -93,16 +131,24 @@ func serve(t *testing.T, driver, rule string, durable bool) *served {
 	if _, err := os.Stat("/dev/fuse"); err != nil {
 		t.Skip("no /dev/fuse: load the fuse module")
 	}
-	s := &served{dir: filepath.Join(t.TempDir(), "mnt")}
-	if err := os.Mkdir(s.dir, 0o755); err != nil {
-		t.Fatal(err)
+	s := &served{dir: filepath.Join(t.TempDir(), "mnt"), second: "none"}
+	own := filepath.Join(t.TempDir(), "own")
+	dirs := []string{s.dir, own}
+	if o.second {
+		s.second = filepath.Join(t.TempDir(), "second")
+		dirs = append(dirs, s.second)
+	}
+	for _, d := range dirs {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := []string{s.dir, own, cmp.Or(o.driver, mount.DefaultDriver), cmp.Or(o.rule, "none"), cmp.Or(o.backing, "volatile"), s.second}
+	if o.suid {
+		args = append(args, "suid")
 	}
 	var stderr strings.Builder
-	kind := "volatile"
-	if durable {
-		kind = "durable"
-	}
-	cmd := exec.Command("/proc/self/exe", s.dir, driver, rule, kind)
+	cmd := exec.Command("/proc/self/exe", args...)
 	cmd.Env = append(os.Environ(), "VFSD_CONFORMANCE_ROLE=rig-serve")
 	cmd.Dir = "/"
 	cmd.Stderr = &stderr

@@ -362,6 +362,7 @@ func timesAccess(g *Group) {
 			if err != nil {
 				return err
 			}
+			sink = b[0]
 			return unix.Munmap(b)
 		}, harness.A},
 		"read-with-O_NOATIME": {func(t *T) { t.Write("x", "data") }, func(t *T) error {
