@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"errors"
 	"syscall"
 
 	"github.com/vfsd/vfsd/vfs"
@@ -67,15 +68,28 @@ func (w *Workspace) Setattr(op *vfs.Op, ino vfs.Ino, set *vfs.SetAttr) (vfs.Attr
 func (w *Workspace) resize(b *batch, n *inode, v *inodeValue, size int64) error {
 	old := int64(v.Size)
 	v.Size = uint64(size)
-	if size >= old {
+	// At the same length what is reserved past the end still goes, as on ext4.
+	if size > old || size == old && n.v.flags&flagReserved == 0 {
 		return nil
 	}
 	end := blockCeil(old)
 	if n.v.flags&flagReserved != 0 {
 		end = blockCeil(vfs.MaxFileSize)
 	}
-	lost, err := w.allocated(n, blockCeil(size), end)
+	// The block that the file now ends in stays if what is left of it has data.
+	from := blockFloor(size)
+	lost, err := w.allocated(n, from, end)
 	if err != nil {
+		return err
+	}
+	err = w.segments(n, from, size, func(p piece) error {
+		if p.src != srcHole {
+			lost--
+			return errFound
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errFound) {
 		return err
 	}
 	v.Blocks -= uint64(lost) * sectorsPerBlock
