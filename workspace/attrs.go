@@ -72,6 +72,7 @@ func (w *Workspace) resize(b *batch, n *inode, v *inodeValue, size int64) error 
 	if size > old || size == old && n.v.flags&flagReserved == 0 {
 		return nil
 	}
+	b.frees = true
 	end := blockCeil(old)
 	if n.v.flags&flagReserved != 0 {
 		end = blockCeil(vfs.MaxFileSize)

@@ -18,6 +18,7 @@ type batch struct {
 	extents []pendingPiece
 	changes []vfs.Change
 	watched bool // somebody wants to hear of the changes
+	frees   bool // it deletes something
 }
 
 type pendingInode struct {
@@ -38,7 +39,7 @@ type pendingPiece struct {
 func (b *batch) reset() {
 	b.rec.edits, b.rec.pieces = b.rec.edits[:0], b.rec.pieces[:0]
 	b.sets, b.dels, b.extents = b.sets[:0], b.dels[:0], b.extents[:0]
-	b.changes, b.watched = nil, false
+	b.changes, b.watched, b.frees = nil, false, false
 }
 
 // put stores a value under a key.
@@ -164,7 +165,7 @@ func (w *Workspace) commit(b *batch) error {
 		if err != nil {
 			return err
 		}
-		if _, err := w.journal.Append(recBatch, payload); err != nil {
+		if err := w.appendBatch(payload, b.frees); err != nil {
 			return w.journalFailed(err)
 		}
 		w.dirty = true

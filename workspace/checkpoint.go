@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/vfsd/vfsd/chunk"
@@ -27,12 +28,14 @@ import (
 //  6. the old journal epoch and its staging files go
 //
 // When 2 to 4 fail, what was frozen stays where it is and the next checkpoint
-// goes on with it: nothing is lost and nobody waits.
+// goes on with it: nothing is lost and nobody waits. When the disk was full, the
+// next one thaws it first (thaw.go): what was deleted meanwhile then needs no
+// room any more.
 const (
 	checkpointJournal = 64 << 20         // bytes of journal that ask for one
 	checkpointStaged  = 1 << 30          // bytes of staging that do
 	checkpointDelay   = 30 * time.Second // how long a change may wait for one
-	journalReserve    = 8 << 20          // bytes kept for a checkpoint on a full disk
+	journalReserve    = 4 << 20          // bytes kept for a checkpoint on a full disk
 )
 
 // frozenState is what a freeze set apart.
@@ -58,7 +61,11 @@ func (w *Workspace) Checkpoint(ctx context.Context, cause, label string) (chunk.
 // checkpoint does the work; w.checkpointing is held.
 func (w *Workspace) checkpoint(ctx context.Context, cause, label string) (chunk.ID, error) {
 	for w.leftover() { // of one that failed, or of a journal that did
-		if _, err := w.land(ctx, CauseCheckpoint, ""); err != nil {
+		_, err := w.land(ctx, CauseCheckpoint, "")
+		if errors.Is(err, syscall.ENOSPC) {
+			err = w.thaw()
+		}
+		if err != nil {
 			return chunk.ID{}, err
 		}
 	}
@@ -79,7 +86,10 @@ func (w *Workspace) checkpoint(ctx context.Context, cause, label string) (chunk.
 		}
 		return w.relabel(ctx, cause, label)
 	}
-	err := w.freeze()
+	err := w.roomToFold(w.inodes.staged())
+	if err == nil {
+		err = w.freeze()
+	}
 	w.mu.Unlock()
 	if err != nil {
 		return chunk.ID{}, fmt.Errorf("checkpoint of %s: %w", w.name, err)
@@ -117,6 +127,10 @@ func (w *Workspace) openJournal(epoch uint64, first journal.LSN) (*journal.Journ
 // freeze begins a new epoch. mu is held exclusively and nothing is frozen.
 func (w *Workspace) freeze() error {
 	lsn := w.journal.Applied()
+	// The reserve moves on to the new journal.
+	if err := w.journal.ReleaseReserve(); err != nil {
+		return err
+	}
 	// What an attempt that failed has left begins with another record.
 	if err := w.fsys.RemoveAll(journalDir(w.dir, w.epoch+1)); err != nil {
 		return err
@@ -152,6 +166,9 @@ func (w *Workspace) freeze() error {
 // land takes what is frozen into the tree and moves the head.
 func (w *Workspace) land(ctx context.Context, cause, label string) (chunk.ID, error) {
 	fz := w.frozen
+	if err := w.roomToFold(fz.staged()); err != nil {
+		return chunk.ID{}, fmt.Errorf("checkpoint of %s: %w", w.name, err)
+	}
 	root, err := w.foldFrozen(ctx, fz)
 	if err != nil {
 		return chunk.ID{}, fmt.Errorf("checkpoint of %s: %w", w.name, err)

@@ -75,6 +75,7 @@ type DataDir struct {
 
 	mu   sync.Mutex
 	open map[string]*Workspace // guarded by mu
+	used map[string]time.Time  // when each was last asked for; guarded by mu
 	done bool                  // guarded by mu
 }
 
@@ -95,7 +96,7 @@ func OpenDataDir(ctx context.Context, o Options) (*DataDir, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &DataDir{fsys: o.FS, dir: dir, log: o.Log, cache: tree.NewCache(o.Cache), open: map[string]*Workspace{}}
+	d := &DataDir{fsys: o.FS, dir: dir, log: o.Log, cache: tree.NewCache(o.Cache), open: map[string]*Workspace{}, used: map[string]time.Time{}}
 	if err := d.prepare(); err != nil {
 		d.unlock()
 		return nil, fmt.Errorf("data directory %s: %w", dir, err)
@@ -255,8 +256,16 @@ func (d *DataDir) List() ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if ValidName(e.Name()) == nil && !strings.HasSuffix(e.Name(), removedSuffix) {
+		if ValidName(e.Name()) != nil {
+			continue
+		}
+		// Without a head it is what is left of a creation or a removal.
+		_, err := d.fsys.Stat(filepath.Join(d.path(e.Name()), headName))
+		switch {
+		case err == nil:
 			names = append(names, e.Name())
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, err
 		}
 	}
 	slices.Sort(names)
@@ -291,7 +300,8 @@ func (d *DataDir) openLocked(name string) (*Workspace, error) {
 	if d.done {
 		return nil, errClosed
 	}
-	if w := d.open[name]; w != nil {
+	d.used[name] = time.Now()
+	if w := d.open[name]; w != nil && !w.isClosed() {
 		return w, nil
 	}
 	if err := d.exists(name); err != nil {
@@ -305,6 +315,56 @@ func (d *DataDir) openLocked(name string) (*Workspace, error) {
 		d.open[name] = w
 	}
 	return w, err
+}
+
+// Summary is a workspace in figures that take no opening it.
+type Summary struct {
+	Name      string `json:"name"`
+	Inodes    uint64 `json:"inodes"` // at the newest commit, while it is not open
+	Bytes     uint64 `json:"bytes"`
+	Snapshots int    `json:"snapshots"`
+	Commit    string `json:"commit"`
+	Created   int64  `json:"created"` // ns since 1970
+	Open      bool   `json:"open"`
+}
+
+// Peek returns the figures of a workspace without opening it.
+func (d *DataDir) Peek(name string) (Summary, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.exists(name); err != nil {
+		return Summary{}, err
+	}
+	h, err := readHead(d.fsys, d.path(name))
+	if err != nil {
+		return Summary{}, err
+	}
+	s := Summary{Name: name, Inodes: h.Inodes, Bytes: h.Blocks * blockSize, Snapshots: len(h.Snapshots),
+		Commit: h.Commit.String(), Created: h.Created}
+	if w := d.open[name]; w != nil && !w.isClosed() {
+		x := w.Stats()
+		s.Inodes, s.Bytes, s.Open = x.Inodes, x.Bytes, true
+	}
+	return s, nil
+}
+
+// CloseIdle closes the workspaces that nobody has asked for since, and that
+// nobody uses. They open again when they are asked for.
+func (d *DataDir) CloseIdle(since time.Time) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var first error
+	for name, w := range d.open {
+		if d.used[name].After(since) || w.inUse() {
+			continue
+		}
+		if err := w.Close(); err != nil && first == nil {
+			first = err
+		}
+		delete(d.open, name)
+		delete(d.used, name)
+	}
+	return first
 }
 
 // Create makes an empty workspace whose root belongs to uid and gid.
@@ -370,8 +430,6 @@ func newIdentity() (id [16]byte, replica uint32, err error) {
 	_, err = rand.Read(id[:])
 	return id, replica, err
 }
-
-const removedSuffix = ".removed"
 
 // Remove deletes a workspace and its history. Its chunks go with the next
 // garbage collection. Whoever has it open gets errors.

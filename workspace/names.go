@@ -277,6 +277,7 @@ func (w *Workspace) Unlink(op *vfs.Op, parent vfs.Ino, name string) error {
 			return syscall.EISDIR
 		}
 		t := now()
+		b.frees = true
 		b.unbind(parent, name, n.ino)
 		w.touchDir(b, dir, -1, 0, t)
 		return w.dropLink(b, n, parent, t)
@@ -302,6 +303,7 @@ func (w *Workspace) Rmdir(op *vfs.Op, parent vfs.Ino, name string) error {
 			return syscall.ENOTEMPTY
 		}
 		t := now()
+		b.frees = true
 		b.unbind(parent, name, n.ino)
 		w.touchDir(b, dir, -1, -1, t)
 		return w.dropLink(b, n, parent, t)

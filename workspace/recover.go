@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"slices"
 	"syscall"
 
 	"github.com/vfsd/vfsd/chunk"
@@ -69,8 +70,10 @@ func (w *Workspace) recover(h *head) error {
 	if err != nil {
 		return err
 	}
-	if len(present) > 2 || len(present) > 0 && present[0] != h.Epoch || len(present) == 2 && present[1] != h.Epoch+1 {
-		return fmt.Errorf("%s/journal: epochs %v where the head goes on with %d: %w", w.dir, present, h.Epoch, vfs.ErrCorrupt)
+	for i, e := range present {
+		if e != h.Epoch+uint64(i) {
+			return fmt.Errorf("%s/journal: epochs %v where the head goes on with %d: %w", w.dir, present, h.Epoch, vfs.ErrCorrupt)
+		}
 	}
 	if w.journal, err = w.openJournal(h.Epoch, journal.LSN(h.LSN+1)); err != nil {
 		return err
@@ -78,9 +81,16 @@ func (w *Workspace) recover(h *head) error {
 	if err := w.replay(); err != nil {
 		return err
 	}
-	if len(present) == 2 {
-		if err := w.recoverSecond(h.Epoch + 1); err != nil {
+	for i := 1; i < len(present); i++ {
+		goesOn, err := w.recoverNext(present[i])
+		if err != nil {
 			return err
+		}
+		if !goesOn {
+			if err := w.dropEpochs(present[i:]); err != nil {
+				return err
+			}
+			break
 		}
 	}
 	if err := w.staging.removeUnknown(); err != nil {
@@ -92,29 +102,40 @@ func (w *Workspace) recover(h *head) error {
 	return nil
 }
 
-// recoverSecond goes on with the epoch that a freeze began before its
-// checkpoint could land. When the first lost its tail to a power cut, nothing
-// of the second was ever durable, and it goes too (P3).
-func (w *Workspace) recoverSecond(epoch uint64) error {
+// recoverNext goes on with the epoch that a freeze began before its checkpoint
+// could land. When the one before lost its tail to a power cut, nothing of this
+// one was ever durable, and it does not go on (P3).
+func (w *Workspace) recoverNext(epoch uint64) (goesOn bool, err error) {
 	report, err := journal.Scrub(w.fsys, journalDir(w.dir, epoch))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return false, err
 	}
 	after := w.journal.Applied() + 1
 	if report.Segments > 0 && report.First != after {
 		w.log.Warn("journal lost its tail; what came after it is dropped",
 			"workspace", w.name, "last", after-1, "dropped", report.Records)
-		return w.fsys.RemoveAll(journalDir(w.dir, epoch))
+		return false, nil
 	}
 	if err := w.journal.Close(); err != nil {
-		return err
+		return false, err
 	}
 	if w.journal, err = w.openJournal(epoch, after); err != nil {
-		return err
+		return false, err
 	}
 	w.epoch = epoch
 	w.staging.rotate(epoch)
-	return w.replay()
+	return true, w.replay()
+}
+
+// dropEpochs removes journals, the last first, so that what a crash leaves of
+// them is still a sequence.
+func (w *Workspace) dropEpochs(all []uint64) error {
+	for _, e := range slices.Backward(all) {
+		if err := w.fsys.RemoveAll(journalDir(w.dir, e)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // replay applies the open journal. Bytes that an fsync put into it go back

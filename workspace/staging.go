@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/vfsd/vfsd/internal/hostfs"
 	"github.com/vfsd/vfsd/vfs"
@@ -104,6 +105,7 @@ type staging struct {
 	dir  string
 
 	appended atomic.Int64 // bytes in this epoch
+	budget   atomic.Int64 // bytes that may come before the free space is looked at again
 
 	mu    sync.Mutex
 	epoch uint64
@@ -123,6 +125,11 @@ func openStaging(fsys hostfs.FS, dir string, epoch uint64) (*staging, error) {
 // journaled; after an error it is lost, which costs space until the next
 // checkpoint and nothing else.
 func (s *staging) append(p []byte) (*stagingFile, int64, error) {
+	if s.budget.Add(-int64(len(p))) < 0 {
+		if err := s.refill(int64(len(p))); err != nil {
+			return nil, 0, err
+		}
+	}
 	s.mu.Lock()
 	f := s.cur
 	if f == nil || f.end+int64(len(p)) > stagingMax && f.end > 0 {
@@ -149,6 +156,25 @@ func (s *staging) append(p []byte) (*stagingFile, int64, error) {
 		return nil, 0, fmt.Errorf("write staging file %s: %w", f.f.Name(), err)
 	}
 	return f, at, nil
+}
+
+// spaceFloor is how much of the disk data may not take: what it needs to become
+// less full, journal records and a checkpoint of a few deletions, must go on.
+const spaceFloor = 4 << 20
+
+// refill looks at the free space: ENOSPC when n bytes would go below the floor.
+func (s *staging) refill(n int64) error {
+	u, err := s.fsys.Usage(s.dir)
+	if err != nil {
+		return err
+	}
+	room := int64(min(u.Available, 1<<40)) - spaceFloor - n
+	if room < 0 {
+		s.budget.Store(0)
+		return fmt.Errorf("stage %d bytes: %d MiB are free: %w", n, u.Available>>20, syscall.ENOSPC)
+	}
+	s.budget.Store(room / 2) // others write to the disk too
+	return nil
 }
 
 // next starts a new staging file; s.mu is held.

@@ -183,11 +183,41 @@ func (w *Workspace) reclaim() bool {
 // it waits for none that is under way. When the checkpoint fails the journal
 // still has all of it.
 func (w *Workspace) Close() error {
+	if w.isClosed() {
+		return nil
+	}
 	_, err := w.Checkpoint(context.Background(), CauseCheckpoint, "")
 	if cerr := w.abandon(); err == nil {
 		err = cerr
 	}
 	return err
+}
+
+func (w *Workspace) isClosed() bool {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return w.closed
+}
+
+// inUse reports whether anybody holds a file of it or hears of its changes.
+func (w *Workspace) inUse() bool {
+	if ws := w.watching.Load(); ws != nil && len(*ws) > 0 {
+		return true
+	}
+	w.pins.Lock()
+	pinned := len(w.pins.m) > 0
+	w.pins.Unlock()
+	if pinned {
+		return true
+	}
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	for _, n := range w.inodes.all() {
+		if n.handles > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // abandon closes without a checkpoint: the next Open replays the journal.
