@@ -25,7 +25,10 @@ func TestBroken(t *testing.T) {
 	}
 	t.Run("none", func(t *testing.T) { breaksNothing(t, rules) })
 	slots := make(chan struct{}, atATime)
-	for _, r := range rules {
+	for i, r := range rules {
+		if !soak() && i%3 != 0 {
+			continue
+		}
 		t.Run(r.Name, func(t *testing.T) {
 			t.Parallel()
 			slots <- struct{}{}

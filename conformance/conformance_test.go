@@ -24,7 +24,8 @@ func TestMain(m *testing.M) {
 }
 
 // soak reports whether the long form was asked for (VFSD_SOAK=1): every case
-// on every file system, and every rule of package broken.
+// on every file system, and every rule of package broken. The short form runs
+// a part of the groups, and every third rule.
 func soak() bool { return os.Getenv("VFSD_SOAK") == "1" }
 
 // runOn runs the suite on a directory and fails the test for every case that
@@ -85,7 +86,11 @@ func TestTmpfs(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	runOn(t, conformance.Options{Dir: dir, Short: !soak()})
+	o := conformance.Options{Dir: dir}
+	if !soak() {
+		o.Short, o.Groups = true, []string{"data", "xattr", "notify", "rename"}
+	}
+	runOn(t, o)
 }
 
 // TestUnprivileged: without root the suite runs what it can and says what it
@@ -105,7 +110,7 @@ func TestUnprivileged(t *testing.T) {
 	if err := json.Unmarshal(out, &doc); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if doc.Failed > 0 || doc.Passed < 5000 || doc.Skipped < 500 {
+	if doc.Failed > 0 || doc.Passed < 2000 || doc.Skipped < 100 {
 		t.Errorf("passed %d, failed %d, skipped %d: %s", doc.Passed, doc.Failed, doc.Skipped, failedOf(out))
 	}
 }

@@ -57,6 +57,9 @@ func TestWorkspacePowerCut(t *testing.T) {
 // TestWorkspaceTwice mounts a workspace twice: what one mount changes must
 // show through the other at the next system call, whatever is cached there.
 func TestWorkspaceTwice(t *testing.T) {
+	if !soak() {
+		t.Skip("the long form: VFSD_SOAK=1")
+	}
 	for _, driver := range []string{"go-fuse", "bazil"} {
 		t.Run(driver, func(t *testing.T) {
 			s := serve(t, server{driver: driver, backing: "workspace", second: true})

@@ -23,7 +23,11 @@ import (
 // so that whatever it mounts is gone with it, or as another user.
 func init() {
 	harness.RegisterRole("rig-unprivileged", func(p *harness.Peer) int {
-		return report(conformance.Options{Dir: p.Args[0], Short: true})
+		o := conformance.Options{Dir: p.Args[0], Short: true}
+		if !soak() {
+			o.Groups = []string{"identity", "special", "attributes", "rename"}
+		}
+		return report(o)
 	})
 	harness.RegisterRole("rig-small-tmpfs", func(p *harness.Peer) int {
 		if err := unix.Mount("tmpfs", p.Args[0], "tmpfs", 0, "size=16m"); err != nil {
@@ -109,6 +113,9 @@ func TestFullExt4(t *testing.T) {
 // TestPowerCutExt4 checks the durability cases on a real file system whose
 // power is cut: by the ioctl with which ext4 drops what it has not written.
 func TestPowerCutExt4(t *testing.T) {
+	if !soak() {
+		t.Skip("the long form: VFSD_SOAK=1")
+	}
 	needExt4Tools(t)
 	rig(t, "rig-power-cut")
 }

@@ -52,14 +52,14 @@ func serveAll(p *harness.Peer) error {
 	for {
 		ms, err := mountBacking(b, p.Args)
 		if err != nil {
-			return errors.Join(err, unmount(ms))
+			return errors.Join(err, unmount(ms, p.Args[3] != "none"))
 		}
 		p.Say("ok")
 		_, more := p.Next()
 		if more {
 			err = b.crash()
 		}
-		err = errors.Join(err, unmount(ms))
+		err = errors.Join(err, unmount(ms, p.Args[3] != "none"))
 		if err != nil || !more {
 			return errors.Join(err, b.close())
 		}
@@ -94,13 +94,17 @@ func mountBacking(b backing, args []string) (ms []mount.Mounted, err error) {
 	return ms, nil
 }
 
-func unmount(ms []mount.Mounted) (err error) {
+// unmount ends the mounts. A broken one may be stuck, and is torn down then.
+func unmount(ms []mount.Mounted, isBroken bool) (err error) {
 	for _, m := range ms {
-		if e := m.Unmount(); e != nil {
+		e := m.Unmount()
+		if e != nil {
 			m.Abort()
+		}
+		e = errors.Join(e, m.Wait())
+		if !isBroken {
 			err = errors.Join(err, e)
 		}
-		err = errors.Join(err, m.Wait())
 	}
 	return err
 }

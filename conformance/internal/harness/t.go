@@ -193,21 +193,27 @@ func (t *T) fail(text string) {
 	}
 }
 
-// caller names the line of a case that is asserting: the first frame outside
-// this package and outside the short name that the cases have for Equal.
+// caller names the line of a case that is asserting.
 func caller() string {
 	var pcs [24]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
 	for {
 		f, more := frames.Next()
-		base := f.Function[strings.LastIndexByte(f.Function, '/')+1:]
-		if !strings.HasPrefix(base, "harness.") && !strings.HasPrefix(base, "runtime.") && !strings.HasPrefix(base, "posix.eq[") {
+		if !ours(f) {
 			return fmt.Sprintf("%s:%d: ", filepath.Base(f.File), f.Line)
 		}
 		if !more {
 			return ""
 		}
 	}
+}
+
+// ours reports whether a frame is of this package (its tests are not), of the
+// runtime, or the cases' short name for Equal.
+func ours(f runtime.Frame) bool {
+	base := f.Function[strings.LastIndexByte(f.Function, '/')+1:]
+	return strings.HasPrefix(base, "harness.") && !strings.HasSuffix(f.File, "_test.go") ||
+		strings.HasPrefix(base, "runtime.") || strings.HasPrefix(base, "posix.eq[")
 }
 
 func label(what []any) string {

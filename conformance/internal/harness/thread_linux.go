@@ -32,6 +32,11 @@ func onThread(done chan<- struct{}, fn func()) {
 	}
 	defer close(done)
 	fn()
+	// The thread ends some time after this: by then it must not keep a mount
+	// busy. A thread that shares its directory was never in the case's.
+	if unix.Unshare(unix.CLONE_FS) == nil {
+		_ = unix.Chdir("/")
+	}
 }
 
 // enter gives the calling thread a directory and a umask of its own: the
