@@ -76,6 +76,7 @@ type DataDir struct {
 	mu   sync.Mutex
 	open map[string]*Workspace // guarded by mu
 	used map[string]time.Time  // when each was last asked for; guarded by mu
+	hurt map[string]error      // why opening failed the last time; guarded by mu
 	done bool                  // guarded by mu
 }
 
@@ -96,7 +97,7 @@ func OpenDataDir(ctx context.Context, o Options) (*DataDir, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &DataDir{fsys: o.FS, dir: dir, log: o.Log, cache: tree.NewCache(o.Cache), open: map[string]*Workspace{}, used: map[string]time.Time{}}
+	d := &DataDir{fsys: o.FS, dir: dir, log: o.Log, cache: tree.NewCache(o.Cache), open: map[string]*Workspace{}, used: map[string]time.Time{}, hurt: map[string]error{}}
 	if err := d.prepare(); err != nil {
 		d.unlock()
 		return nil, fmt.Errorf("data directory %s: %w", dir, err)
@@ -311,10 +312,13 @@ func (d *DataDir) openLocked(name string) (*Workspace, error) {
 		name: name, dir: d.path(name), fsys: d.fsys, chunks: d.chunks, cache: d.cache,
 		log: d.log, reclaim: d.reclaim,
 	})
-	if err == nil {
-		d.open[name] = w
+	if err != nil {
+		d.hurt[name] = err
+		return nil, err
 	}
-	return w, err
+	delete(d.hurt, name)
+	d.open[name] = w
+	return w, nil
 }
 
 // Summary is a workspace in figures that take no opening it.
@@ -324,15 +328,21 @@ type Summary struct {
 	Bytes     uint64 `json:"bytes"`
 	Snapshots int    `json:"snapshots"`
 	Commit    string `json:"commit"`
+	Root      string `json:"root"`
+	Quota     Quota  `json:"quota"`
 	Created   int64  `json:"created"` // ns since 1970
 	Open      bool   `json:"open"`
 }
 
-// Peek returns the figures of a workspace without opening it.
+// Peek returns the figures of a workspace without opening it. The error is why
+// it cannot be opened, as far as that is known.
 func (d *DataDir) Peek(name string) (Summary, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.exists(name); err != nil {
+		return Summary{}, err
+	}
+	if err := d.hurt[name]; err != nil {
 		return Summary{}, err
 	}
 	h, err := readHead(d.fsys, d.path(name))
@@ -340,7 +350,7 @@ func (d *DataDir) Peek(name string) (Summary, error) {
 		return Summary{}, err
 	}
 	s := Summary{Name: name, Inodes: h.Inodes, Bytes: h.Blocks * blockSize, Snapshots: len(h.Snapshots),
-		Commit: h.Commit.String(), Created: h.Created}
+		Commit: h.Commit.String(), Root: h.Root.String(), Quota: h.Quota, Created: h.Created}
 	if w := d.open[name]; w != nil && !w.isClosed() {
 		x := w.Stats()
 		s.Inodes, s.Bytes, s.Open = x.Inodes, x.Bytes, true
@@ -447,6 +457,7 @@ func (d *DataDir) Remove(name string) error {
 	}
 	// The head goes first, so that a crash leaves no workspace that is half
 	// there; what is left of it is nobody's.
+	delete(d.hurt, name)
 	dir := d.path(name)
 	if err := d.fsys.Remove(filepath.Join(dir, headName)); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/vfsd/vfsd/chunk"
 	"github.com/vfsd/vfsd/internal/hostfs"
@@ -288,5 +289,33 @@ func TestEqualContentEqualRoot(t *testing.T) {
 		if roots[i] != roots[0] || roots[i] == "" {
 			t.Errorf("history %d gives extents\n%s\nhistory 0\n%s", i, roots[i], roots[0])
 		}
+	}
+}
+
+// TestSleeping: what nobody uses is closed, is described without being opened,
+// and opens again; what is in use stays.
+func TestSleeping(t *testing.T) {
+	x := newTestDataDir(t)
+	for _, name := range []string{"used", "idle"} {
+		w, err := x.d.Create(context.Background(), name, 0, 0)
+		must(t, err)
+		makeFiles(t, w, 10)
+	}
+	_, h, err := x.ws("used").Create(rootOp, vfs.RootIno, "held", 0o644, syscall.O_RDWR)
+	must(t, err)
+	must(t, x.d.CloseIdle(time.Now()))
+	for name, open := range map[string]bool{"used": true, "idle": false} {
+		s, err := x.d.Peek(name)
+		must(t, err)
+		if s.Open != open || s.Inodes < 12 {
+			t.Errorf("%s: open %v with %d inodes", name, s.Open, s.Inodes)
+		}
+	}
+	if _, err := h.Write(rootOp, []byte("still here"), 0); err != nil {
+		t.Errorf("a file of a workspace in use: %v", err)
+	}
+	h.Release(rootOp)
+	if got := len(list(t, x.ws("idle"), vfs.RootIno)); got != 1 {
+		t.Errorf("%d names after it was opened again", got)
 	}
 }

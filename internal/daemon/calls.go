@@ -147,16 +147,27 @@ func (d *Daemon) list(ctx context.Context, _ control.ListRequest) (control.List,
 		if err := ctx.Err(); err != nil {
 			return l, err
 		}
-		w, err := d.data.Open(name)
-		if err != nil {
-			l.Workspaces = append(l.Workspaces, control.Workspace{
-				Name: name, Mounts: d.mountPoints(name), Damage: Classify(err).Message,
-			})
-			continue
-		}
-		l.Workspaces = append(l.Workspaces, d.figures(w))
+		l.Workspaces = append(l.Workspaces, d.listed(name))
 	}
 	return l, nil
+}
+
+// listed describes one workspace; those that sleep are not woken for it.
+func (d *Daemon) listed(name string) control.Workspace {
+	s, err := d.data.Peek(name)
+	if err == nil && s.Open {
+		var w *workspace.Workspace
+		if w, err = d.data.Open(name); err == nil {
+			return d.figures(w)
+		}
+	}
+	if err != nil {
+		return control.Workspace{Name: name, Mounts: d.mountPoints(name), Damage: Classify(err).Message}
+	}
+	return control.Workspace{
+		Name: name, Inodes: s.Inodes, Bytes: s.Bytes, Snapshots: s.Snapshots, Commit: s.Commit, Root: s.Root,
+		Quota: control.Quota{Bytes: s.Quota.Bytes, Inodes: s.Quota.Inodes}, Mounts: d.mountPoints(name),
+	}
 }
 
 func (d *Daemon) mountPoints(name string) []string {

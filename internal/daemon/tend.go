@@ -8,17 +8,27 @@ import (
 // tendEvery is how often a daemon looks after its store.
 const tendEvery = time.Hour
 
-// tend collects garbage in the background until ctx ends. A store that has not
-// grown since the last time, and of which nothing was removed, has little to
-// give and is let sleep.
+// idleAfter is how long a workspace that nobody asks for or uses stays open.
+const idleAfter = 10 * time.Minute
+
+// tend collects garbage in the background and lets idle workspaces sleep, until
+// ctx ends. A store that has not grown since the last time, and of which
+// nothing was removed, has little to give and is let sleep.
 func (d *Daemon) tend(ctx context.Context) {
 	tick := time.NewTicker(tendEvery)
 	defer tick.Stop()
+	idle := time.NewTicker(idleAfter)
+	defer idle.Stop()
 	last := d.data.Chunks().Stats().StoredBytes
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-idle.C:
+			if err := d.data.CloseIdle(time.Now().Add(-idleAfter)); err != nil {
+				d.note("closing idle workspaces: %v", err)
+			}
+			continue
 		case <-tick.C:
 		}
 		if d.data.Chunks().Stats().StoredBytes == last && !d.wasteful.Load() {
