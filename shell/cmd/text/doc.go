@@ -10,6 +10,7 @@ package text
 
 import (
 	// The commands that are packages.
+	_ "github.com/vfsd/vfsd/shell/cmd/text/awk"
 	_ "github.com/vfsd/vfsd/shell/cmd/text/grep"
 	_ "github.com/vfsd/vfsd/shell/cmd/text/sed"
 	_ "github.com/vfsd/vfsd/shell/cmd/text/sort"
