@@ -16,13 +16,13 @@ func (w *Workspace) Browse() vfs.FS {
 	return &browser{Workspace: w, slots: map[uint64]*slot{}, byCommit: map[chunk.ID]uint64{}}
 }
 
-// The inode numbers below .vfsd have a slot in their top eight bits: which
+// The inode numbers below .vfsd have a slot in their top bits but one: which
 // snapshot they are in. virtualSlot is for the directories made up here.
 const (
 	slotShift   = counterBits + replicaBits
-	slotMask    = 0xff
-	virtualSlot = 0xff
-	maxSlots    = 0xfe
+	slotMask    = 0x7f
+	virtualSlot = 0x7f
+	maxSlots    = 0x7e
 
 	dotName       = ".vfsd"
 	snapshotsName = "snapshots"
