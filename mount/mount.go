@@ -110,6 +110,7 @@ type Mounted interface {
 	Abort()
 	Stats() Stats
 	Capabilities() Capabilities
+	Handover
 }
 
 // Stats counts what happened since the mount began.
@@ -134,6 +135,7 @@ type Capabilities struct {
 	ZeroRange      bool // fallocate's ZERO_RANGE
 	Sticky         bool // modes show the sticky bit (the FS heeds it either way)
 	Passthrough    bool // reads and writes that bypass the daemon
+	Handover       bool // another process can take the mount over; see Handover
 	// SubsecondBefore1970 is whether times before 1970 keep their fraction.
 	SubsecondBefore1970 bool
 	MaxRequest          int // bytes
@@ -147,6 +149,13 @@ type Conn struct {
 	MaxRequest int    // bytes, at most the driver's own limit
 	Debug      bool
 	Log        *slog.Logger
+	// Init is how INIT went where it is over: the connection is resumed. nil:
+	// it is to come, and the driver gives it to Server.SetInit.
+	Init *Init
+	// Pause asks a driver that has Capabilities.Handover to pause (true): it
+	// stops taking requests from the kernel and, when those it took are
+	// answered, Serve returns ErrPaused. false takes that back until then.
+	Pause <-chan bool
 }
 
 // Driver is a FUSE library behind the request loop.
@@ -155,7 +164,7 @@ type Driver interface {
 	Capabilities() Capabilities
 	// Serve answers the kernel's INIT, calls ready, then answers requests with
 	// s until the connection ends. It returns when no request is in flight any
-	// more: nil for an unmount. It closes c.FD in every case.
+	// more: nil for an unmount. It closes c.FD unless it returns ErrPaused.
 	Serve(c Conn, s *Server, ready func()) error
 }
 
@@ -242,21 +251,31 @@ type mounted struct {
 	at   *attachment
 	done chan struct{} // closed after err is set
 	err  error
+
+	pauses chan bool     // to the driver; see Conn.Pause
+	paused chan struct{} // the driver has paused
+	goOn   chan bool     // after a pause: serve again, or leave
+}
+
+func newMounted(d Driver, o *Options, at *attachment) *mounted {
+	return &mounted{
+		o: o, d: d, at: at, s: newServer(o, at.notify), done: make(chan struct{}),
+		pauses: make(chan bool), paused: make(chan struct{}), goOn: make(chan bool),
+	}
+}
+
+func (m *mounted) conn() Conn {
+	return Conn{
+		FD: m.at.fd, MountPoint: m.o.MountPoint, MaxRequest: m.o.MaxRequest, Debug: m.o.Debug, Log: m.o.Log,
+		Init: m.s.init, Pause: m.pauses,
+	}
 }
 
 func serve(d Driver, o *Options, at *attachment) (Mounted, error) {
-	m := &mounted{o: o, d: d, at: at, s: newServer(o, at.notify), done: make(chan struct{})}
+	m := newMounted(d, o, at)
 	ready := make(chan struct{})
-	c := Conn{FD: at.fd, MountPoint: o.MountPoint, MaxRequest: o.MaxRequest, Debug: o.Debug, Log: o.Log}
 	owned.add(o.MountPoint)
-	go func() {
-		err := d.Serve(c, m.s, sync.OnceFunc(func() { m.s.start(); close(ready) }))
-		at.notify.close()
-		m.s.stop()
-		owned.remove(o.MountPoint)
-		m.err = err
-		close(m.done)
-	}()
+	go m.serve(sync.OnceFunc(func() { m.s.start(); close(ready) }))
 	select {
 	case <-ready:
 		at.tune(o)
@@ -268,6 +287,25 @@ func serve(d Driver, o *Options, at *attachment) (Mounted, error) {
 		}
 		return nil, fmt.Errorf("mount %s: the kernel did not begin: %w", o.MountPoint, m.err)
 	}
+}
+
+// serve has the driver answer until the connection ends, or this process leaves
+// it to another.
+func (m *mounted) serve(ready func()) {
+	err := m.d.Serve(m.conn(), m.s, ready)
+	for errors.Is(err, ErrPaused) {
+		m.paused <- struct{}{}
+		if !<-m.goOn {
+			m.left()
+			return
+		}
+		err = m.d.Serve(m.conn(), m.s, ready)
+	}
+	m.at.notify.close()
+	m.s.stop()
+	owned.remove(m.o.MountPoint)
+	m.err = err
+	close(m.done)
 }
 
 func (m *mounted) Wait() error {

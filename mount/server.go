@@ -87,6 +87,8 @@ type Server struct {
 	others bool
 	owner  vfs.Cred
 
+	// standIns is whether the kernel was ever given one; see special.go.
+	standIns atomic.Bool
 	// active counts requests under way; see patience.
 	active atomic.Int64
 	// changes counts what others changed; see give.
@@ -106,6 +108,10 @@ type Server struct {
 	policyGen uint64 // raised by every change of rights; guarded by policyMu
 
 	background background
+
+	// init is how INIT went; set before the first request, nil where the
+	// driver does not tell.
+	init *Init
 }
 
 func newServer(o *Options, k *kernel) *Server {
@@ -160,6 +166,11 @@ const nobody = 1<<32 - 1
 // start is called once, when the kernel has begun to send requests.
 func (s *Server) start() {
 	s.kernel.probe()
+	s.resume()
+}
+
+// resume is start where another process has started it.
+func (s *Server) resume() {
 	serving.add(s)
 	s.unwatch = s.fs.Watch(s)
 }
@@ -303,19 +314,50 @@ func (s *Server) mayWrite() syscall.Errno {
 
 // background is work outside of any request. The zero value is ready.
 type background struct {
-	mu     sync.Mutex
-	closed bool // guarded by mu
-	wg     sync.WaitGroup
+	mu      sync.Mutex
+	closed  bool          // guarded by mu
+	running int           // guarded by mu
+	idle    chan struct{} // closed when running falls to 0; nil when nobody waits; guarded by mu
 }
 
 // run starts f, unless the mount has ended: then there is nothing left to do.
 func (b *background) run(f func()) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.closed {
-		b.wg.Go(f)
+	if b.closed {
+		return false
 	}
-	return !b.closed
+	b.running++
+	go func() {
+		defer b.ran()
+		f()
+	}()
+	return true
+}
+
+func (b *background) ran() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.running--; b.running == 0 && b.idle != nil {
+		close(b.idle)
+		b.idle = nil
+	}
+}
+
+// wait returns a channel that is closed once nothing runs.
+func (b *background) wait() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.idle != nil {
+		return b.idle
+	}
+	idle := make(chan struct{})
+	if b.running == 0 {
+		close(idle)
+	} else {
+		b.idle = idle
+	}
+	return idle
 }
 
 // finish waits for what was started and lets nothing more begin.
@@ -323,7 +365,7 @@ func (b *background) finish() {
 	b.mu.Lock()
 	b.closed = true
 	b.mu.Unlock()
-	b.wg.Wait()
+	<-b.wait()
 }
 
 // Recovered turns a panic under a request into an errno; drivers call it from

@@ -213,11 +213,11 @@ func TestWithoutEpochs(t *testing.T) {
 	if _, errno := s.Setattr(c, d, &vfs.SetAttr{Mask: vfs.SetMode, Mode: 0o700}, 0); errno != 0 {
 		t.Fatal(errno)
 	}
-	s.background.wg.Wait()
+	<-s.background.wait()
 	k.want("a chmod that takes search away", fmt.Sprintf(`entry %d "a"`, d), fmt.Sprintf(`entry %d "b"`, d))
 	a := lookup(t, s, d, "a").Attr.Ino
 	s.Changed([]vfs.Change{{Kind: vfs.ChangeAll}})
-	s.background.wg.Wait()
+	<-s.background.wait()
 	k.want("everything", "epoch", `entry 1 "/"`, fmt.Sprintf(`entry %d "/"`, d), `entry 1 "d"`,
 		fmt.Sprintf(`entry %d "a"`, d), fmt.Sprintf(`entry %d "b"`, d),
 		"inode 1 [0 +0]", fmt.Sprintf("inode %d [0 +0]", d), fmt.Sprintf("inode %d [0 +0]", a),
@@ -239,7 +239,7 @@ func TestCrossedSetattr(t *testing.T) {
 	if _, err := fs.Setattr(shell, d, &vfs.SetAttr{Mask: vfs.SetMode, Mode: 0o700}); err != nil {
 		t.Fatal(err)
 	}
-	s.background.wg.Wait()
+	<-s.background.wait()
 	k.want("a change right after", `entry 1 "/"`, fmt.Sprintf("inode %d [-1 +0]", d), fmt.Sprintf("inode %d [-1 +0]", d))
 }
 

@@ -13,6 +13,7 @@
 package gofuse
 
 import (
+	"errors"
 	"log/slog"
 	"runtime/debug"
 	"syscall"
@@ -33,7 +34,7 @@ func (driver) Name() string { return Name }
 func (driver) Capabilities() mount.Capabilities {
 	return mount.Capabilities{
 		RenameFlags: true, Seek: true, CopyRange: true, ReadDirPlus: true, Tmpfile: true,
-		Statx: true, Umask: true, AtomicTruncate: true, ZeroRange: true, SubsecondBefore1970: true, Sticky: true,
+		Statx: true, Umask: true, AtomicTruncate: true, ZeroRange: true, SubsecondBefore1970: true, Sticky: true, Handover: true,
 		MaxRequest: 1 << 20,
 	}
 }
@@ -49,9 +50,16 @@ const wanted = fuse.CAP_ATOMIC_O_TRUNC | fuse.CAP_DONT_MASK | fuse.CAP_HANDLE_KI
 	fuse.CAP_SETXATTR_EXT | fuse.CAP_ASYNC_DIO
 
 func (driver) Serve(c mount.Conn, s *mount.Server, ready func()) error {
-	defer syscall.Close(c.FD)
+	err := newLoop(c, newProtocolServer(c, s)).run(c, s, ready)
+	if !errors.Is(err, mount.ErrPaused) {
+		err = errors.Join(err, syscall.Close(c.FD))
+	}
+	return err
+}
+
+func newProtocolServer(c mount.Conn, s *mount.Server) *fuse.ProtocolServer {
 	raw := &rawFS{RawFileSystem: fuse.NewDefaultRawFileSystem(), s: s}
-	ps := fuse.NewProtocolServer(raw, &fuse.MountOptions{
+	return fuse.NewProtocolServer(raw, &fuse.MountOptions{
 		Name:                     "vfsd",
 		MaxWrite:                 c.MaxRequest,
 		MaxBackground:            maxBackground,
@@ -62,7 +70,6 @@ func (driver) Serve(c mount.Conn, s *mount.Server, ready func()) error {
 		Logger:                   slog.NewLogLogger(c.Log.Handler(), logLevel(c.Debug)),
 		PanicHandler:             func(r any) fuse.Status { return fuse.Status(s.Recovered(r, debug.Stack())) },
 	})
-	return newLoop(c, ps).run(ready)
 }
 
 func logLevel(debug bool) slog.Level {

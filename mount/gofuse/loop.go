@@ -3,6 +3,7 @@
 package gofuse
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"log/slog"
@@ -30,7 +31,8 @@ import (
 //     finished: then there is more to do than one reader does. Up to half as
 //     many readers as processors are kept for that.
 //
-// A reader that finds enough others waiting when it is done, goes.
+// A reader that finds enough others waiting when it is done, goes. The last to
+// go ends the loop: at the connection's end, or at a pause (see pause.go).
 type loop struct {
 	fd      int
 	ps      *fuse.ProtocolServer
@@ -38,8 +40,8 @@ type loop struct {
 	request int // bytes of the largest request or reply
 	buffers sync.Pool
 
-	readers sync.WaitGroup
-	// waiting counts readers in read(2), finished the requests answered so far.
+	// waiting counts readers in read(2) or about to be, finished the requests
+	// answered so far.
 	waiting  atomic.Int32
 	finished atomic.Uint64
 	// wanted is how many may wait at a time; only the watch changes it.
@@ -48,9 +50,13 @@ type loop struct {
 	asleep atomic.Bool
 	wake   chan struct{}
 	ended  atomic.Bool // the connection
+	// pausing: whoever would read a request leaves it to the kernel's queue.
+	pausing atomic.Bool
+	done    chan struct{} // closed when over is set
 
 	mu      sync.Mutex
 	present map[*reader]bool // guarded by mu
+	over    bool             // the last reader has gone; guarded by mu
 	err     error            // what ended the loop, if no unmount; guarded by mu
 }
 
@@ -74,7 +80,10 @@ const (
 func opcodeOf(in []byte) uint32 { return binary.NativeEndian.Uint32(in[4:]) }
 func uniqueOf(in []byte) uint64 { return binary.NativeEndian.Uint64(in[8:]) }
 
-const opInterrupt = 36
+const (
+	opInterrupt   = 36
+	opNotifyReply = 41
+)
 
 // mayWait reports whether a request may take long by its nature: it waits for a
 // disk or copies much. RELEASE is not among them although an FS may tidy up
@@ -93,7 +102,7 @@ const largeRequest = 64 << 10
 func newLoop(c mount.Conn, ps *fuse.ProtocolServer) *loop {
 	l := &loop{
 		fd: c.FD, ps: ps, log: c.Log, request: c.MaxRequest + headroom,
-		wake: make(chan struct{}, 1), present: map[*reader]bool{},
+		wake: make(chan struct{}, 1), done: make(chan struct{}), present: map[*reader]bool{},
 	}
 	l.wanted.Store(1)
 	l.buffers.New = func() any {
@@ -104,38 +113,71 @@ func newLoop(c mount.Conn, ps *fuse.ProtocolServer) *loop {
 
 type buffers struct{ in, out []byte }
 
-// run answers INIT, calls ready, and then requests until the connection ends
-// and none is in flight.
-func (l *loop) run(ready func()) error {
-	first := &reader{l: l, buffers: l.buffers.Get().(*buffers)}
-	if !first.next() {
+// run answers INIT, or goes on after one that is over, calls ready, and then
+// answers requests until the connection ends or is paused and none is in flight.
+func (l *loop) run(c mount.Conn, s *mount.Server, ready func()) error {
+	if c.Init != nil {
+		if err := resume(l.ps, c); err != nil {
+			return err
+		}
+	} else if !l.begin(s) {
 		return l.err
 	}
-	first.answer()
-	l.buffers.Put(first.buffers)
 	ready()
 	l.spawn()
-	var watch sync.WaitGroup
+	var others sync.WaitGroup
 	stop := make(chan struct{})
-	watch.Go(func() { l.watch(stop) })
-	l.readers.Wait()
+	others.Go(func() { l.watch(stop) })
+	others.Go(func() { l.heedPauses(c.Pause, s, stop) })
+	<-l.done
 	close(stop)
-	watch.Wait()
+	others.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.ended.Load() {
+		return mount.ErrPaused
+	}
 	return l.err
 }
 
+// begin answers INIT; false at the connection's end.
+func (l *loop) begin(s *mount.Server) bool {
+	r := &reader{l: l, buffers: l.buffers.Get().(*buffers)}
+	defer l.buffers.Put(r.buffers)
+	if !r.next() {
+		return false
+	}
+	n := r.handle()
+	s.SetInit(mount.Init{Request: bytes.Clone(r.in[:r.n]), Reply: bytes.Clone(r.out[:n])})
+	if n > 0 {
+		r.reply(n)
+	}
+	return true
+}
+
 func (l *loop) spawn() {
-	l.readers.Go(func() {
-		r := &reader{l: l, buffers: l.buffers.Get().(*buffers)}
-		l.mu.Lock()
-		l.present[r] = true
-		l.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.spawnLocked()
+}
+
+func (l *loop) spawnLocked() {
+	if l.over {
+		return
+	}
+	r := &reader{l: l, buffers: l.buffers.Get().(*buffers)}
+	l.present[r] = true
+	go func() {
 		r.run()
-		l.mu.Lock()
-		delete(l.present, r)
-		l.mu.Unlock()
 		l.buffers.Put(r.buffers)
-	})
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.present, r)
+		if len(l.present) == 0 {
+			l.over = true
+			close(l.done)
+		}
+	}()
 }
 
 // reader is one goroutine of the loop.
@@ -150,7 +192,9 @@ func (r *reader) run() {
 	l := r.l
 	for {
 		l.waiting.Add(1)
-		ok := r.next()
+		// Counted as waiting first: whoever pauses either is seen here, or
+		// sees this reader and wakes it.
+		ok := !l.pausing.Load() && r.next()
 		alone := l.waiting.Add(-1) == 0
 		if !ok {
 			return
@@ -207,6 +251,17 @@ func (l *loop) end(err error) {
 
 // answer handles the request in r.in and writes the reply.
 func (r *reader) answer() {
+	if opcodeOf(r.in) == opNotifyReply {
+		return // what woke somebody for a pause, or comes late for one
+	}
+	if n := r.handle(); n > 0 {
+		r.reply(n)
+	}
+}
+
+// handle puts the reply to the request in r.in into r.out and returns its size;
+// 0 for a request that has none.
+func (r *reader) handle() int {
 	n, status := r.l.ps.HandleRequest([][]byte{r.in[:r.n]}, [][]byte{r.out})
 	if status != fuse.OK {
 		// The library could not make sense of it; the client must not hang.
@@ -217,9 +272,7 @@ func (r *reader) answer() {
 		binary.NativeEndian.PutUint64(r.out[8:], uniqueOf(r.in))
 	}
 	r.unique.Store(0)
-	if n > 0 {
-		r.reply(n)
-	}
+	return n
 }
 
 func (r *reader) reply(n int) {
@@ -272,6 +325,9 @@ func (l *loop) watch(stop <-chan struct{}) {
 			continue
 		}
 		quiet = 0
+		if l.pausing.Load() {
+			continue // a reader more would go at once
+		}
 		if busy++; !moved {
 			l.spawn()
 		} else if busy >= busyTicks && l.wanted.Load() < most {
