@@ -141,7 +141,7 @@ func (s *Server) aclChanged(c *Call, ino vfs.Ino, name string) {
 		return
 	}
 	// Attributes alone: that takes no lock which the kernel holds meanwhile.
-	s.note(s.kernel.invalInode(ino, noPages.off, 0))
+	s.nodes(ino, func(node vfs.Ino) { s.note(s.kernel.invalInode(node, noPages.off, 0)) })
 	s.rightsChanged(&c.Op, ino)
 }
 

@@ -25,8 +25,9 @@ type DirEntry struct {
 	Ino  vfs.Ino
 	Mode uint32 // type bits
 	Pos  uint64 // of the next entry
-	// Entry is what READDIRPLUS adds: nil in a plain listing, and for "." and
-	// "..", which the kernel does not take attributes of.
+	// Entry is what READDIRPLUS adds: nil in a plain listing, for "." and "..",
+	// which the kernel does not take attributes of, and for what it must ask
+	// for with the credentials of each who uses it.
 	Entry *Entry
 }
 
@@ -77,7 +78,7 @@ func (s *Server) ReadDir(c *Call, fh uint64, pos uint64, size int, plus bool, em
 	if !ok {
 		return syscall.EBADF
 	}
-	l := listing{list: c.list[:0], room: size, plus: plus}
+	l := listing{s: s, list: c.list[:0], room: size, plus: plus}
 	err := s.list(c, d.h, pos, &l)
 	c.list = l.list
 	if err != nil && len(l.list) == 0 {
@@ -92,6 +93,7 @@ func (s *Server) ReadDir(c *Call, fh uint64, pos uint64, size int, plus bool, em
 // listing gathers entries while there is room. The FS must not be called while
 // it lists, so nothing is introduced yet.
 type listing struct {
+	s    *Server
 	list []listed
 	room int
 	plus bool
@@ -107,7 +109,7 @@ func (l *listing) add(e *vfs.DirEntry) bool {
 		return false
 	}
 	item := listed{name: e.Name, ino: e.Ino, mode: e.Mode, pos: e.Cookie + posNames}
-	if l.plus && e.Attr != nil {
+	if l.plus && e.Attr != nil && !l.s.guarded(e.Attr.Mode) {
 		item.given, item.attr = true, *e.Attr
 	}
 	l.list = append(l.list, item)
@@ -151,7 +153,7 @@ func (s *Server) emitAll(c *Call, dir vfs.Ino, list []listed, emit func(*DirEntr
 		item := &list[i]
 		d = DirEntry{Name: item.name, Ino: item.ino, Mode: item.mode, Pos: item.pos}
 		if item.given {
-			e = Entry{Attr: item.attr, EntryValid: valid, AttrValid: Forever}
+			e = Entry{Node: item.ino, Attr: item.attr, EntryValid: valid, AttrValid: Forever}
 			if stale {
 				s.refresh(c, &e)
 			}

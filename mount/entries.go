@@ -7,9 +7,11 @@ import (
 	"github.com/vfsd/vfsd/vfs"
 )
 
-// Entry is what a name leads to, as the kernel gets it. Attr.Ino 0 says that
-// the name is not there and that the kernel may remember so.
+// Entry is what a name leads to, as the kernel gets it. Node 0 says that the
+// name is not there and that the kernel may remember so.
 type Entry struct {
+	// Node is the number by which the kernel is to ask for it; see NodeIno.
+	Node       vfs.Ino
 	Attr       vfs.Attr
 	EntryValid time.Duration
 	AttrValid  time.Duration
@@ -23,7 +25,12 @@ type Entry struct {
 // there was any. Whatever changes after that finds the inode introduced.
 func (s *Server) give(c *Call, parent vfs.Ino, a *vfs.Attr, out *Entry) {
 	s.inodes.introduce(a.Ino, parent)
-	*out = Entry{Attr: *a, EntryValid: s.entryValid(c, parent), AttrValid: Forever}
+	*out = Entry{Node: a.Ino, Attr: *a, AttrValid: Forever}
+	if s.guarded(a.Mode) {
+		out.AttrValid = 0 // a change may come by way of the stand-in
+	} else {
+		out.EntryValid = s.entryValid(c, parent)
+	}
 	if s.changes.Load() != c.changes {
 		s.refresh(c, out)
 	}
@@ -43,7 +50,18 @@ func (s *Server) refresh(c *Call, e *Entry) {
 func (s *Server) Lookup(c *Call, parent vfs.Ino, name string, out *Entry) syscall.Errno {
 	a, err := s.fs.Lookup(&c.Op, parent, name)
 	if err == nil {
+		node := a.Ino
+		if s.guarded(a.Mode) {
+			var e syscall.Errno
+			if node, e = s.admit(c, &a); e != 0 {
+				return e
+			}
+			if node != a.Ino {
+				s.standIns.Store(true)
+			}
+		}
 		s.give(c, parent, &a, out)
+		out.lead(node)
 		return 0
 	}
 	if isNoEntry(err) {

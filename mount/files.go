@@ -125,7 +125,7 @@ func (s *Server) Tmpfile(c *Call, parent vfs.Ino, mode, umask uint32, flags int,
 		return c.errno(OpTmpfile, parent, err)
 	}
 	s.inodes.introduce(a.Ino, 0)
-	*out = Entry{Attr: a, AttrValid: Forever}
+	*out = Entry{Node: a.Ino, Attr: a, AttrValid: Forever}
 	s.opened(h, flags, false, o)
 	return 0
 }

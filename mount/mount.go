@@ -29,10 +29,18 @@
 //  4. ENOSYS never reaches the kernel from an FS: it would switch the operation
 //     off for the life of the mount.
 //
-// The kernel is not asked for default_permissions: it would fetch attributes
-// before every operation. The FS decides, with the caller's credentials; the
-// supplementary groups, which FUSE does not carry, are read from /proc when a
-// decision needs them.
+// The kernel is not asked for default_permissions: it would fetch a directory's
+// attributes anew after each change in it, which costs a creation 15 to 25 per
+// cent and a removal 40 to 100. The FS decides, with the caller's credentials;
+// the supplementary groups, which FUSE does not carry, are read from /proc when
+// a decision needs them.
+//
+// Three uses of a file are asked about in no request of their own. Opening a
+// FIFO or a device and connecting to a socket are guarded at the LOOKUP before
+// (special.go). Watching a file or a directory (inotify) is not, unless it is
+// such a special file: a user who may not read a directory can still hear of
+// its names as they change. And where a special file is itself a mount's root,
+// as a bind mount of root's can make it, its permissions do not count.
 //
 // Locks (fcntl, open file description, flock) stay with the kernel: one mount
 // a workspace a host, further mount points are bind mounts of it.

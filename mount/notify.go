@@ -66,7 +66,7 @@ func (s *Server) again(p *plan) {
 			return
 		}
 		for _, ino := range inos {
-			s.note(s.kernel.invalInode(ino, noPages.off, 0))
+			s.nodes(ino, func(node vfs.Ino) { s.note(s.kernel.invalInode(node, noPages.off, 0)) })
 		}
 	})
 }
@@ -212,7 +212,7 @@ func (s *Server) carryOut(p *plan) {
 		if pages.off >= 0 && pages.end >= 0 {
 			n = pages.end - pages.off
 		}
-		s.note(s.kernel.invalInode(ino, pages.off, n))
+		s.nodes(ino, func(node vfs.Ino) { s.note(s.kernel.invalInode(node, pages.off, n)) })
 	}
 }
 

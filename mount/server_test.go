@@ -351,3 +351,42 @@ func TestHandleTable(t *testing.T) {
 		t.Errorf("drained %q, %d left", all, table.len())
 	}
 }
+
+// A caller whose system call cannot be seen gets a stand-in where he may not
+// use the file, and nobody's entry is kept.
+func TestStandIns(t *testing.T) {
+	fs := memfs.New()
+	s, k := newTestServer(t, fs, true)
+	fifo, err := fs.Mknod(shell, vfs.RootIno, "fifo", vfs.ModeFIFO|0o600, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.all()
+	look := func(uid uint32) Entry {
+		c := s.Begin(OpLookup, uid, uid, 0, nil)
+		defer c.End()
+		var e Entry
+		if errno := s.Lookup(c, vfs.RootIno, "fifo", &e); errno != 0 {
+			t.Fatal(errno)
+		}
+		if e.EntryValid != 0 || e.AttrValid != 0 || e.Attr.Ino != fifo.Ino || NodeIno(uint64(e.Node)) != fifo.Ino {
+			t.Errorf("for %d: %+v", uid, e)
+		}
+		return e
+	}
+	if e := look(0); e.Node != fifo.Ino {
+		t.Errorf("root is led to %#x", uint64(e.Node))
+	}
+	stranger := look(1000)
+	if stranger.Node == fifo.Ino {
+		t.Errorf("a stranger is led to the file")
+	}
+	k.all()
+	if _, err := fs.Setattr(shell, fifo.Ino, &vfs.SetAttr{Mask: vfs.SetMode, Mode: 0o666}); err != nil {
+		t.Fatal(err)
+	}
+	k.want("both nodes", `entry 1 "/"`, fmt.Sprintf("inode %d [-1 +0]", fifo.Ino), fmt.Sprintf("inode %d [-1 +0]", int64(stranger.Node)))
+	if e := look(1000); e.Node != fifo.Ino {
+		t.Errorf("who may use the file is led to %#x", uint64(e.Node))
+	}
+}

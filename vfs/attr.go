@@ -3,7 +3,8 @@ package vfs
 import "syscall"
 
 // Ino is an inode number: a file's identity in its workspace. The high bits
-// name the replica that made it, the low bits count; it is never reused.
+// name the replica that made it, the low bits count; it is never reused. The
+// highest bit is 0, for ways in that need a second number for an inode.
 type Ino uint64
 
 // RootIno is the inode number of every workspace's root directory.

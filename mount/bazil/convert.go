@@ -75,8 +75,8 @@ func toAttr(a *vfs.Attr) fuse.Attr {
 }
 
 func toEntry(e *mount.Entry) fuse.LookupResponse {
-	out := fuse.LookupResponse{Node: fuse.NodeID(e.Attr.Ino), EntryValid: e.EntryValid}
-	if e.Attr.Ino != 0 {
+	out := fuse.LookupResponse{Node: fuse.NodeID(e.Node), EntryValid: e.EntryValid}
+	if e.Node != 0 {
 		out.Attr = toAttr(&e.Attr)
 		out.Attr.Valid = e.AttrValid
 	}

@@ -20,11 +20,13 @@ func reply(req fuse.Request, errno syscall.Errno, ok func()) {
 	ok()
 }
 
+func inoOf(node fuse.NodeID) vfs.Ino { return mount.NodeIno(uint64(node)) }
+
 // dispatch answers one request of any kind but an interrupt.
 func (l *loop) dispatch(req fuse.Request, cancel <-chan struct{}) {
 	h := req.Hdr()
 	begin := func(op mount.Opcode) *mount.Call { return l.s.Begin(op, h.Uid, h.Gid, h.Pid, cancel) }
-	node := vfs.Ino(h.Node)
+	node := inoOf(h.Node)
 	switch r := req.(type) {
 	case *fuse.LookupRequest:
 		l.entry(r, begin(mount.OpLookup), r.Respond, func(c *mount.Call, e *mount.Entry) syscall.Errno {
@@ -35,7 +37,7 @@ func (l *loop) dispatch(req fuse.Request, cancel <-chan struct{}) {
 		r.Respond()
 	case *fuse.BatchForgetRequest:
 		for _, f := range r.Forget {
-			l.s.Forget(vfs.Ino(f.NodeID), f.N)
+			l.s.Forget(inoOf(f.NodeID), f.N)
 		}
 		r.Respond()
 	case *fuse.SymlinkRequest:
@@ -52,7 +54,7 @@ func (l *loop) dispatch(req fuse.Request, cancel <-chan struct{}) {
 			})
 	case *fuse.LinkRequest:
 		l.entry(r, begin(mount.OpLink), r.Respond, func(c *mount.Call, e *mount.Entry) syscall.Errno {
-			return l.s.Link(c, vfs.Ino(r.OldNode), node, r.NewName, e)
+			return l.s.Link(c, inoOf(r.OldNode), node, r.NewName, e)
 		})
 	case *fuse.CreateRequest:
 		l.create(r, begin(mount.OpCreate))
@@ -78,7 +80,7 @@ func (l *loop) create(r *fuse.CreateRequest, c *mount.Call) {
 	var e mount.Entry
 	var o mount.Opened
 	mode := fromFileMode(r.Mode) & vfs.ModePerm
-	errno := l.s.Create(c, vfs.Ino(r.Node), r.Name, mode, 0, int(r.Flags), &e, &o)
+	errno := l.s.Create(c, inoOf(r.Node), r.Name, mode, 0, int(r.Flags), &e, &o)
 	reply(r, errno, func() {
 		r.Respond(&fuse.CreateResponse{LookupResponse: toEntry(&e), OpenResponse: toOpened(&o)})
 	})
@@ -107,7 +109,7 @@ func (l *loop) readRequest(r *fuse.ReadRequest, begin func(mount.Opcode) *mount.
 
 // plain answers the requests that give no inode and no bytes of a file.
 func (l *loop) plain(req fuse.Request, begin func(mount.Opcode) *mount.Call) {
-	node := vfs.Ino(req.Hdr().Node)
+	node := inoOf(req.Hdr().Node)
 	run := func(op mount.Opcode, respond func(), do func(*mount.Call) syscall.Errno) {
 		c := begin(op)
 		defer c.End()
@@ -122,7 +124,7 @@ func (l *loop) plain(req fuse.Request, begin func(mount.Opcode) *mount.Call) {
 		run(op, r.Respond, func(c *mount.Call) syscall.Errno { return remove(c, node, r.Name) })
 	case *fuse.RenameRequest:
 		run(mount.OpRename, r.Respond, func(c *mount.Call) syscall.Errno {
-			return l.s.Rename(c, node, r.OldName, vfs.Ino(r.NewDir), r.NewName, 0)
+			return l.s.Rename(c, node, r.OldName, inoOf(r.NewDir), r.NewName, 0)
 		})
 	case *fuse.AccessRequest:
 		run(mount.OpAccess, r.Respond, func(c *mount.Call) syscall.Errno { return l.s.Access(c, node, r.Mask) })
@@ -165,11 +167,11 @@ func (l *loop) open(r *fuse.OpenRequest, begin func(mount.Opcode) *mount.Call) {
 	if r.Dir {
 		c := begin(mount.OpOpendir)
 		defer c.End()
-		errno = l.s.OpenDir(c, vfs.Ino(r.Node), &o)
+		errno = l.s.OpenDir(c, inoOf(r.Node), &o)
 	} else {
 		c := begin(mount.OpOpen)
 		defer c.End()
-		errno = l.s.Open(c, vfs.Ino(r.Node), int(r.Flags), &o)
+		errno = l.s.Open(c, inoOf(r.Node), int(r.Flags), &o)
 	}
 	reply(r, errno, func() {
 		out := toOpened(&o)
@@ -183,7 +185,7 @@ func (l *loop) open(r *fuse.OpenRequest, begin func(mount.Opcode) *mount.Call) {
 // attributes answers what reads and sets attributes of all sorts; the rest is
 // ENOSYS, on which the kernel goes its own way.
 func (l *loop) attributes(req fuse.Request, run func(mount.Opcode, func(), func(*mount.Call) syscall.Errno)) {
-	node := vfs.Ino(req.Hdr().Node)
+	node := inoOf(req.Hdr().Node)
 	var a vfs.Attr
 	switch r := req.(type) {
 	case *fuse.GetattrRequest:
@@ -240,7 +242,7 @@ func (l *loop) setattr(c *mount.Call, r *fuse.SetattrRequest) (vfs.Attr, syscall
 	if r.Valid.Handle() {
 		fh = uint64(r.Handle)
 	}
-	return l.s.Setattr(c, vfs.Ino(r.Node), &set, fh)
+	return l.s.Setattr(c, inoOf(r.Node), &set, fh)
 }
 
 func respondStatfs(r *fuse.StatfsRequest, st *vfs.Statfs) {

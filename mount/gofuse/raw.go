@@ -25,7 +25,7 @@ func (r *rawFS) begin(op mount.Opcode, h *fuse.InHeader, cancel <-chan struct{})
 	return r.s.Begin(op, h.Uid, h.Gid, h.Pid, cancel)
 }
 
-func ino(nodeID uint64) vfs.Ino { return vfs.Ino(nodeID) }
+func ino(nodeID uint64) vfs.Ino { return mount.NodeIno(nodeID) }
 
 func setTime(ns int64, sec *uint64, nsec *uint32) {
 	s, rest := ns/1e9, ns%1e9
@@ -46,11 +46,11 @@ func setAttr(a *vfs.Attr, out *fuse.Attr) {
 }
 
 func setEntry(e *mount.Entry, out *fuse.EntryOut) {
-	out.NodeId = uint64(e.Attr.Ino)
+	out.NodeId = uint64(e.Node)
 	out.Generation = 0
 	out.SetEntryTimeout(e.EntryValid)
 	out.SetAttrTimeout(e.AttrValid)
-	if e.Attr.Ino != 0 {
+	if e.Node != 0 {
 		setAttr(&e.Attr, &out.Attr)
 	}
 }
