@@ -199,6 +199,7 @@ func (s *Server) restore(r *stateReader, fs HandoverFS) error {
 		}
 	}
 	s.inodes.restore(r)
+	s.standIns.Store(true) // whether the kernel has any is not in the state
 	for n := r.count(1); n > 0 && r.err == nil; n-- {
 		s.setattrs.add(r.ino())
 	}
