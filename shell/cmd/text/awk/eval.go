@@ -334,8 +334,7 @@ func (x *assignExpr) eval(in *interp) value {
 	p := x.to.locate(in)
 	l := in.load(p)
 	in.at = x.pos
-	op := map[tok]tok{tAddAssign: tPlus, tSubAssign: tMinus, tMulAssign: tStar, tDivAssign: tSlash, tModAssign: tPercent, tPowAssign: tPower}[x.op]
-	v := number(in.arithmetic(op, l.float(), r.float(), true))
+	v := number(in.arithmetic(x.op, l.float(), r.float(), true))
 	in.assign(p, v)
 	return v
 }

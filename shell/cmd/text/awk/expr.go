@@ -203,6 +203,9 @@ func (p *parser) powerOperand() expr {
 	return p.power()
 }
 
+// assignOps are the operators in assignment operators; a plain one has none.
+var assignOps = map[tok]tok{tAssign: tAssign, tAddAssign: tPlus, tSubAssign: tMinus, tMulAssign: tStar, tDivAssign: tSlash, tModAssign: tPercent, tPowAssign: tPower}
+
 // postfix reads a primary with ++ or -- behind it, or with assign an
 // assignment to it.
 func (p *parser) postfix(assign bool) expr {
@@ -234,7 +237,7 @@ func (p *parser) postfix(assign bool) expr {
 		op, at := p.t.kind, p.here()
 		p.advance()
 		p.skipNewlines()
-		return &assignExpr{to, op, p.expr(), at}
+		return &assignExpr{to, assignOps[op], p.expr(), at}
 	}
 	return x
 }
