@@ -63,6 +63,9 @@ func namedACL(user, bobs, group, carols, mask, other uint16) []aclEntry {
 	}
 }
 
+// goodACL is a list that is one.
+var goodACL = namedACL(6, 4, 0, 4, 4, 0)
+
 // aclEncoding: what is a list and what is none.
 func aclEncoding(g *Group) {
 	g = g.Sub("acl")
@@ -91,12 +94,11 @@ func aclEncoding(g *Group) {
 		t.Perm("f", 0o660)
 		attrsAre(t, "f")
 	})
-	good := namedACL(6, 4, 0, 4, 4, 0)
-	without := func(i int) []byte { return encodeACL(slices.Delete(slices.Clone(good), i, i+1)...) }
-	swapped := slices.Clone(good)
+	without := func(i int) []byte { return encodeACL(slices.Delete(slices.Clone(goodACL), i, i+1)...) }
+	swapped := slices.Clone(goodACL)
 	swapped[0], swapped[1] = swapped[1], swapped[0]
-	long := encodeACL(good...)
-	badVersion := encodeACL(good...)
+	long := encodeACL(goodACL...)
+	badVersion := encodeACL(goodACL...)
 	badVersion[0] = 3
 	for name, c := range map[string]struct {
 		value []byte
@@ -111,10 +113,10 @@ func aclEncoding(g *Group) {
 		"half-an-entry":       {long[:len(long)-4], unix.EINVAL},
 		"only-the-version":    {long[:4], 0},
 		"shorter-than-that":   {long[:3], unix.EINVAL},
-		"unknown-tag":         {encodeACL(append(slices.Clone(good), aclEntry{0x40, 4, 0})...), unix.EINVAL},
-		"unknown-permission":  {encodeACL(append(slices.Clone(good[:5]), aclEntry{tagOther, 8, 0})...), unix.EINVAL},
+		"unknown-tag":         {encodeACL(append(slices.Clone(goodACL), aclEntry{0x40, 4, 0})...), unix.EINVAL},
+		"unknown-permission":  {encodeACL(append(slices.Clone(goodACL[:5]), aclEntry{tagOther, 8, 0})...), unix.EINVAL},
 		"mask-without-names":  {encodeACL(aclEntry{tagUserObj, 6, 0}, aclEntry{tagGroupObj, 4, 0}, aclEntry{tagMask, 4, 0}, aclEntry{tagOther, 0, 0}), 0},
-		"two-others":          {encodeACL(append(slices.Clone(good), aclEntry{tagOther, 4, 0})...), unix.EINVAL},
+		"two-others":          {encodeACL(append(slices.Clone(goodACL), aclEntry{tagOther, 4, 0})...), unix.EINVAL},
 		"user-without-number": {encodeACL(aclEntry{tagUserObj, 6, 0}, aclEntry{tagUser, 4, 1<<32 - 1}, aclEntry{tagGroupObj, 4, 0}, aclEntry{tagMask, 4, 0}, aclEntry{tagOther, 0, 0}), unix.EINVAL},
 	} {
 		g.Case(name+"/"+errName(c.want), func(t *T) {
@@ -126,6 +128,11 @@ func aclEncoding(g *Group) {
 			t.Unchanged(func() { t.Errno(unix.Setxattr("f", aclOfFile, c.value, 0), c.want) })
 		})
 	}
+}
+
+// aclTargets: which files can have a list, and who may see and set it.
+func aclTargets(g *Group) {
+	g = g.Sub("acl")
 	for _, k := range harness.Kinds {
 		var want syscall.Errno
 		if k == harness.Symlink {
@@ -133,7 +140,7 @@ func aclEncoding(g *Group) {
 		}
 		g.Case("access-list-on-"+string(k)+"/"+errName(want), func(t *T) {
 			t.Make(k, "x")
-			t.Result(unix.Lsetxattr("x", aclOfFile, encodeACL(good...), 0), want)
+			t.Result(unix.Lsetxattr("x", aclOfFile, encodeACL(goodACL...), 0), want)
 		})
 		wantNew := want
 		if want == 0 && k != harness.Dir {
@@ -141,7 +148,7 @@ func aclEncoding(g *Group) {
 		}
 		g.Case("default-list-on-"+string(k)+"/"+errName(wantNew), func(t *T) {
 			t.Make(k, "x")
-			t.Result(unix.Lsetxattr("x", aclOfNew, encodeACL(good...), 0), wantNew)
+			t.Result(unix.Lsetxattr("x", aclOfNew, encodeACL(goodACL...), 0), wantNew)
 		})
 	}
 	g.Case("setting-one-of-another's-file/is-EPERM", func(t *T) {
@@ -149,8 +156,8 @@ func aclEncoding(g *Group) {
 		t.File("f", 0o666)
 		t.Dir("d", 0o777)
 		t.As(alice, func() {
-			t.Errno(unix.Setxattr("f", aclOfFile, encodeACL(good...), 0), unix.EPERM)
-			t.Errno(unix.Setxattr("d", aclOfNew, encodeACL(good...), 0), unix.EPERM)
+			t.Errno(unix.Setxattr("f", aclOfFile, encodeACL(goodACL...), 0), unix.EPERM)
+			t.Errno(unix.Setxattr("d", aclOfNew, encodeACL(goodACL...), 0), unix.EPERM)
 			t.Errno(unix.Removexattr("f", aclOfFile), unix.EPERM)
 		})
 	})
@@ -164,7 +171,7 @@ func aclEncoding(g *Group) {
 	g.Case("setting-one/moves-ctime", func(t *T) {
 		t.File("f", 0o600)
 		m := t.Mark("f")
-		t.OK(unix.Setxattr("f", aclOfFile, encodeACL(good...), 0))
+		t.OK(unix.Setxattr("f", aclOfFile, encodeACL(goodACL...), 0))
 		m.Moved("f", harness.C)
 	})
 }
@@ -248,7 +255,8 @@ func aclAccess(g *Group) {
 				t.Chown("f", alice.UID, alice.GID)
 				t.Must(unix.Setxattr("f", aclOfFile, encodeACL(acl...), 0))
 				errno := func(want uint16) syscall.Errno {
-					if aclWant(cred, acl, want) {
+					noexec := want&1 != 0 && t.Env.MountFlags&unix.MS_NOEXEC != 0
+					if aclWant(cred, acl, want) && !noexec {
 						return 0
 					}
 					return unix.EACCES

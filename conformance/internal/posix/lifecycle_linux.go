@@ -17,6 +17,7 @@ func declareLifecycle(s *harness.Suite) {
 	g := s.Group("lifecycle")
 	mounting(g)
 	overlays(g)
+	overlayPlaces(g)
 	dyingProcesses(g)
 	crowdedMounts(g)
 }
@@ -114,35 +115,39 @@ func mounting(g *Group) {
 	})
 }
 
+// overlayBase makes the lower layer of an overlay, and where it goes.
+func overlayBase(t *T) {
+	t.Private()
+	t.Dir("base", 0o755)
+	t.Write("base/f", "lower")
+	t.Dir("base/d", 0o755)
+	t.Write("base/d/inner", "lower")
+	t.Dir("over", 0o755)
+	t.Dir("merged", 0o755)
+}
+
+// attachOverlay mounts one over it with its upper layer in memory.
+func attachOverlay(t *T) {
+	t.Must(unix.Mount("tmpfs", "over", "tmpfs", 0, "mode=755"))
+	t.Dir("over/upper", 0o755)
+	t.Dir("over/work", 0o755)
+	remountOverlay(t)
+}
+
 // overlays: an overlay whose lower layer is this file system, as capture uses
 // it; the layer above is a tmpfs.
 func overlays(g *Group) {
 	g = g.Sub("overlay")
-	mount := func(t *T) {
-		t.Private()
-		t.Must(unix.Mkdir("base", 0o755))
-		t.Write("base/f", "lower")
-		t.Dir("base/d", 0o755)
-		t.Write("base/d/inner", "lower")
-		t.Dir("over", 0o755)
-		t.Dir("merged", 0o755)
-	}
-	attach := func(t *T) {
-		t.Must(unix.Mount("tmpfs", "over", "tmpfs", 0, "mode=755"))
-		t.Dir("over/upper", 0o755)
-		t.Dir("over/work", 0o755)
-		remountOverlay(t)
-	}
 	g.Case("reading/shows-the-lower-files", func(t *T) {
-		mount(t)
-		attach(t)
+		overlayBase(t)
+		attachOverlay(t)
 		t.Content("merged/f", "lower")
 		t.Content("merged/d/inner", "lower")
 		eq(t, "listing", strings.Join(t.Names("merged"), " "), "d f")
 	})
 	g.Case("writing/copies-up-and-leaves-the-lower-file", func(t *T) {
-		mount(t)
-		attach(t)
+		overlayBase(t)
+		attachOverlay(t)
 		t.Write("merged/f", "upper")
 		t.Content("merged/f", "upper")
 		t.Content("base/f", "lower")
@@ -151,8 +156,8 @@ func overlays(g *Group) {
 	})
 	// M22: a file of the base that is deleted in a copied-up directory.
 	g.Case("deleted-in-a-copied-up-directory/stays-deleted-over-a-remount", func(t *T) {
-		mount(t)
-		attach(t)
+		overlayBase(t)
+		attachOverlay(t)
 		t.Write("merged/d/new", "new")
 		fd := t.Open("merged/d/inner", unix.O_RDWR)
 		t.OK(unix.Unlink("merged/d/inner"))
@@ -167,15 +172,20 @@ func overlays(g *Group) {
 	})
 	// M26: a build tool rewrites a file of the base.
 	g.Case("open-with-O_CREAT|O_TRUNC-of-a-lower-file/works", func(t *T) {
-		mount(t)
-		attach(t)
+		overlayBase(t)
+		attachOverlay(t)
 		t.OK(writeFile("merged/f", unix.O_CREAT|unix.O_TRUNC, "rewritten"))
 		t.Content("merged/f", "rewritten")
 		t.Content("base/f", "lower")
 	})
+}
+
+// overlayPlaces: an overlay inside its own base, and one whose upper layer is here.
+func overlayPlaces(g *Group) {
+	g = g.Sub("overlay")
 	g.Case("directory-replaced/is-opaque", func(t *T) {
-		mount(t)
-		attach(t)
+		overlayBase(t)
+		attachOverlay(t)
 		t.OK(removeAll("merged/d"))
 		t.Dir("merged/d", 0o755)
 		eq(t, "names", len(t.Names("merged/d")), 0)
@@ -203,7 +213,7 @@ func overlays(g *Group) {
 		if t.Env.Type == "fuse" {
 			t.Skip("the kernel takes no FUSE mount as an overlay's upper layer")
 		}
-		mount(t)
+		overlayBase(t)
 		t.Dir("over/upper", 0o755)
 		t.Dir("over/work", 0o755)
 		remountOverlay(t)

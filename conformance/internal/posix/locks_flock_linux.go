@@ -11,13 +11,15 @@ import (
 	"github.com/vfsd/vfsd/conformance/internal/harness"
 )
 
+// twoOpens opens a file twice.
+func twoOpens(t *T) (a, b int) {
+	t.Write("f", "x")
+	return t.Open("f", unix.O_RDONLY), t.Open("f", unix.O_RDONLY)
+}
+
 // flocks: flock(2) locks belong to the open file, whatever process has it.
 func flocks(g *Group) {
 	g = g.Sub("flock")
-	two := func(t *T) (a, b int) {
-		t.Write("f", "x")
-		return t.Open("f", unix.O_RDONLY), t.Open("f", unix.O_RDONLY)
-	}
 	for _, held := range []int{unix.LOCK_SH, unix.LOCK_EX} {
 		for _, ask := range []int{unix.LOCK_SH, unix.LOCK_EX} {
 			var want syscall.Errno
@@ -26,14 +28,14 @@ func flocks(g *Group) {
 			}
 			words := map[int]string{unix.LOCK_SH: "shared", unix.LOCK_EX: "exclusive"}
 			g.Case(words[ask]+"-against-"+words[held]+"/"+errName(want), func(t *T) {
-				a, b := two(t)
+				a, b := twoOpens(t)
 				t.OK(unix.Flock(a, held))
 				t.Result(unix.Flock(b, ask|unix.LOCK_NB), want)
 				t.OK(unix.Flock(a, unix.LOCK_UN))
 				t.OK(unix.Flock(b, ask|unix.LOCK_NB), "after unlocking")
 			})
 			g.Case(words[ask]+"-over-one's-own-"+words[held]+"/converts-it", func(t *T) {
-				a, b := two(t)
+				a, b := twoOpens(t)
 				t.OK(unix.Flock(a, held))
 				t.OK(unix.Flock(a, ask|unix.LOCK_NB))
 				other := syscall.Errno(0)
@@ -53,8 +55,13 @@ func flocks(g *Group) {
 			})
 		}
 	}
+}
+
+// flockOwners: whose a flock is, and when it goes.
+func flockOwners(g *Group) {
+	g = g.Sub("flock")
 	g.Case("duplicates/share-one-lock", func(t *T) {
-		a, b := two(t)
+		a, b := twoOpens(t)
 		dup, err := unix.FcntlInt(uintptr(a), unix.F_DUPFD_CLOEXEC, 0)
 		t.Must(err)
 		t.Adopt(dup)
@@ -79,7 +86,7 @@ func flocks(g *Group) {
 		want syscall.Errno
 	}{"nothing": {0, unix.EINVAL}, "both": {unix.LOCK_SH | unix.LOCK_EX, unix.EINVAL}, "unlock-of-nothing": {unix.LOCK_UN, 0}} {
 		g.Case(name+"/"+errName(c.want), func(t *T) {
-			a, _ := two(t)
+			a, _ := twoOpens(t)
 			t.Result(unix.Flock(a, c.op), c.want)
 		})
 	}
@@ -120,7 +127,7 @@ func flocks(g *Group) {
 		eq(t, "the waiter's answer", b.Hear(), "ok")
 	})
 	g.Case("of-a-closed-file/goes", func(t *T) {
-		a, b := two(t)
+		a, b := twoOpens(t)
 		t.OK(unix.Flock(a, unix.LOCK_EX))
 		t.NoFork(func() { t.Close(a) })
 		t.OK(unix.Flock(b, unix.LOCK_EX|unix.LOCK_NB))

@@ -22,6 +22,7 @@ func declareLocks(s *harness.Suite) {
 	lockRelease(g)
 	lockWaits(g)
 	flocks(g)
+	flockOwners(g)
 	lockExclusion(g)
 	leases(g)
 }

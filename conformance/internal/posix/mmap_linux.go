@@ -3,7 +3,6 @@ package posix
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -19,6 +18,8 @@ func declareMmap(s *harness.Suite) {
 	g := s.Group("mmap")
 	mapErrors(g)
 	mapShared(g)
+	mapChanges(g)
+	mapOddities(g)
 	mapPrivate(g)
 	mapBounds(g)
 	mapTruncate(g)
@@ -103,16 +104,20 @@ func mapErrors(g *Group) {
 	}
 }
 
+// threePages is the size of the file that the cases of shared mappings map.
+const threePages = 3 * 4096
+
+// startShared makes that file and maps it.
+func startShared(t *T) (fd int, b []byte) {
+	fd = t.Open("f", unix.O_CREAT|unix.O_RDWR, 0o644)
+	put(t, fd, pattern(1, threePages), 0)
+	return fd, mapped(t, fd, threePages, rw, shared)
+}
+
 // mapShared: a shared mapping and every other way to the same bytes agree at
 // every moment.
 func mapShared(g *Group) {
 	g = g.Sub("shared")
-	const n = 3 * 4096
-	start := func(t *T) (fd int, b []byte) {
-		fd = t.Open("f", unix.O_CREAT|unix.O_RDWR, 0o644)
-		put(t, fd, pattern(1, n), 0)
-		return fd, mapped(t, fd, n, rw, shared)
-	}
 	for name, open := range map[string]func(t *T, fd int) int{
 		"the-same-descriptor": func(_ *T, fd int) int { return fd },
 		"another-descriptor":  func(t *T, _ int) int { return t.Open("f", unix.O_RDWR) },
@@ -125,18 +130,18 @@ func mapShared(g *Group) {
 		},
 	} {
 		g.Case("stores/are-read-by-"+name, func(t *T) {
-			fd, b := start(t)
+			fd, b := startShared(t)
 			other := open(t, fd)
-			want := pattern(1, n)
-			for _, i := range []int{0, 1, 4095, 4096, 5000, n - 1} {
+			want := pattern(1, threePages)
+			for _, i := range []int{0, 1, 4095, 4096, 5000, threePages - 1} {
 				b[i], want[i] = 'S', 'S'
 				bytesAre(t, other, want)
 			}
 		})
 		g.Case("writes-by-"+name+"/show", func(t *T) {
-			fd, b := start(t)
+			fd, b := startShared(t)
 			other := open(t, fd)
-			want := pattern(1, n)
+			want := pattern(1, threePages)
 			for i, off := range []int{0, 100, 4090, 8000} {
 				p := pattern(i+2, 1000)
 				copy(want[off:], p)
@@ -146,8 +151,8 @@ func mapShared(g *Group) {
 		})
 	}
 	g.Case("two-mappings/show-each-other's-stores", func(t *T) {
-		fd, a := start(t)
-		b := mapped(t, fd, n, rw, shared)
+		fd, a := startShared(t)
+		b := mapped(t, fd, threePages, rw, shared)
 		for i := range 50 {
 			a[i*200]++
 			eq(t, "byte by the second", b[i*200], a[i*200])
@@ -156,7 +161,7 @@ func mapShared(g *Group) {
 		}
 	})
 	g.Case("closed-and-unlinked/lives-on", func(t *T) {
-		fd, b := start(t)
+		fd, b := startShared(t)
 		other := t.Open("f", unix.O_RDONLY)
 		t.Close(fd)
 		t.OK(unix.Unlink("f"))
@@ -166,6 +171,11 @@ func mapShared(g *Group) {
 		eq(t, "byte", string(got), "U")
 		t.OK(unix.Msync(b, unix.MS_SYNC))
 	})
+}
+
+// mapChanges: what changes a file by other ways shows in its mapping.
+func mapChanges(g *Group) {
+	g = g.Sub("shared")
 	for name, change := range map[string]func(t *T, fd int, want []byte){
 		"punching-a-hole": func(t *T, fd int, want []byte) {
 			t.Must(unix.Fallocate(fd, punchHole|keepSize, 4096, 4096))
@@ -188,7 +198,7 @@ func mapShared(g *Group) {
 		},
 		"truncating-and-growing": func(t *T, fd int, want []byte) {
 			t.Must(unix.Ftruncate(fd, 5000))
-			t.Must(unix.Ftruncate(fd, n))
+			t.Must(unix.Ftruncate(fd, threePages))
 			clear(want[5000:])
 		},
 		"O_DIRECT": func(t *T, _ int, want []byte) {
@@ -201,19 +211,24 @@ func mapShared(g *Group) {
 		},
 		"O_APPEND-elsewhere": func(t *T, fd int, _ []byte) {
 			put(t, t.Open("f", unix.O_WRONLY|unix.O_APPEND), []byte("more"), 0)
-			t.Must(unix.Ftruncate(fd, n))
+			t.Must(unix.Ftruncate(fd, threePages))
 		},
 	} {
 		g.Case(name+"/shows", func(t *T) {
-			fd, b := start(t)
+			fd, b := startShared(t)
 			sink = b[0] + b[4096] + b[8192] // resident before
-			want := pattern(1, n)
+			want := pattern(1, threePages)
 			change(t, fd, want)
 			t.Check(bytes.Equal(b, want), "%s", difference(b, want))
 			b[10], want[10] = 'Z', 'Z'
 			bytesAre(t, fd, want)
 		})
 	}
+}
+
+// mapOddities: far offsets, holes, the same file on both sides.
+func mapOddities(g *Group) {
+	g = g.Sub("shared")
 	g.Case("at-an-offset-beyond-4-GiB/is-the-right-bytes", func(t *T) {
 		fd := t.Open("f", unix.O_CREAT|unix.O_RDWR, 0o644)
 		put(t, fd, []byte("far"), 5<<30)
@@ -241,26 +256,26 @@ func mapShared(g *Group) {
 		t.Check(at <= 500_000 && at >= 400_000, "data at %d", at)
 	})
 	g.Case("read-into-a-mapping-of-the-same-file/works", func(t *T) {
-		fd, b := start(t)
-		want := pattern(1, n)
+		fd, b := startShared(t)
+		want := pattern(1, threePages)
 		got, err := unix.Pread(fd, b[4096:8192], 0)
 		t.OK(err)
 		copy(want[4096:4096+max(got, 0)], want[:4096])
 		t.Check(bytes.Equal(b, want), "%s", difference(b, want))
 	})
 	g.Case("write-from-a-mapping-of-the-same-file/works", func(t *T) {
-		fd, b := start(t)
-		want := pattern(1, n)
+		fd, b := startShared(t)
+		want := pattern(1, threePages)
 		got, err := unix.Pwrite(fd, b[:4096], 4096)
 		t.OK(err)
 		copy(want[4096:4096+max(got, 0)], want[:4096])
 		bytesAre(t, fd, want)
 	})
 	g.Case("by-many-threads/keeps-every-store", func(t *T) {
-		_, b := start(t)
+		_, b := startShared(t)
 		clear(b)
 		t.Parallel(4, func(i int) {
-			for j := i; j < n; j += 4 {
+			for j := i; j < threePages; j += 4 {
 				b[j] = byte(i + 1)
 			}
 		})
@@ -412,226 +427,4 @@ func init() {
 		sink = b[4096]
 		return 0
 	})
-}
-
-// mapSync: msync(2) and its relatives.
-func mapSync(g *Group) {
-	g = g.Sub("msync")
-	for name, flags := range map[string]int{"MS_SYNC": unix.MS_SYNC, "MS_ASYNC": unix.MS_ASYNC, "MS_SYNC-INVALIDATE": unix.MS_SYNC | unix.MS_INVALIDATE} {
-		g.Case(name+"/works-and-keeps-the-bytes", func(t *T) {
-			t.Write("f", strings.Repeat("x", 8192))
-			fd := t.Open("f", unix.O_RDWR)
-			b := mapped(t, fd, 8192, rw, shared)
-			copy(b[4000:], strings.Repeat("y", 200))
-			t.OK(unix.Msync(b, flags))
-			t.OK(unix.Fadvise(fd, 0, 0, unix.FADV_DONTNEED))
-			t.Content("f", strings.Repeat("x", 4000)+strings.Repeat("y", 200)+strings.Repeat("x", 3992))
-		})
-	}
-	g.Case("sync-and-async/is-EINVAL", func(t *T) {
-		t.Write("f", "x")
-		b := mapped(t, t.Open("f", unix.O_RDWR), 4096, rw, shared)
-		t.Errno(unix.Msync(b, unix.MS_SYNC|unix.MS_ASYNC), unix.EINVAL)
-		t.Errno(unix.Msync(b[1:], unix.MS_SYNC), unix.EINVAL)
-	})
-	g.Case("MADV_DONTNEED/keeps-what-was-stored", func(t *T) {
-		t.Write("f", strings.Repeat("x", 8192))
-		b := mapped(t, t.Open("f", unix.O_RDWR), 8192, rw, shared)
-		b[5000] = 'k'
-		t.OK(unix.Madvise(b, unix.MADV_DONTNEED))
-		eq(t, "byte", b[5000], 'k')
-	})
-	g.Case("MADV_REMOVE/punches-a-hole", func(t *T) {
-		t.Write("f", strings.Repeat("x", 3*4096))
-		fd := t.Open("f", unix.O_RDWR)
-		b := mapped(t, fd, 3*4096, rw, shared)
-		t.OK(unix.Madvise(b[4096:8192], unix.MADV_REMOVE))
-		eq(t, "byte", b[5000], 0)
-		bytesAre(t, fd, []byte(strings.Repeat("x", 4096)+strings.Repeat("\x00", 4096)+strings.Repeat("x", 4096)))
-	})
-	g.Case("MAP_POPULATE/has-the-bytes", func(t *T) {
-		t.Write("f", string(pattern(1, 100_000)))
-		b := mapped(t, t.Open("f", unix.O_RDONLY), 100_000, unix.PROT_READ, shared|unix.MAP_POPULATE)
-		t.Check(bytes.Equal(b, pattern(1, 100_000)), "%s", difference(b, pattern(1, 100_000)))
-	})
-	g.Case("mremap/reaches-further", func(t *T) {
-		fd := t.Open("f", unix.O_CREAT|unix.O_RDWR, 0o644)
-		put(t, fd, pattern(1, 4*4096), 0)
-		b, err := unix.Mmap(fd, 0, 4096, rw, shared)
-		t.Must(err)
-		b, err = unix.Mremap(b, 4*4096, unix.MREMAP_MAYMOVE)
-		t.Must(err)
-		t.Check(bytes.Equal(b, pattern(1, 4*4096)), "%s", difference(b, pattern(1, 4*4096)))
-		b[3*4096] = 'r'
-		t.OK(unix.Munmap(b))
-		got, err := harness.ReadFrom(fd, 3*4096, 1)
-		t.OK(err)
-		eq(t, "byte", string(got), "r")
-	})
-}
-
-// mapProcesses: two processes share memory through a file, as SQLite's WAL
-// index does.
-func mapProcesses(g *Group) {
-	g = g.Sub("processes")
-	g.Case("stores/show-in-the-other", func(t *T) {
-		t.Write("f", strings.Repeat("\x00", 4096))
-		b := mapped(t, t.Open("f", unix.O_RDWR), 4096, rw, shared)
-		c := t.Child("map")
-		for i := range 20 {
-			b[i*100] = byte(i + 1)
-			c.Expect(fmt.Sprint(i+1), "get %d", i*100)
-			c.Expect("ok", "set %d %d", i*100+1, i+50)
-			eq(t, "byte", b[i*100+1], byte(i+50))
-		}
-		got := t.Read("f")
-		t.Check(bytes.Equal(got, b), "%s", difference(got, b))
-	})
-	g.Case("stores-of-a-killed-process/are-kept", func(t *T) {
-		t.Write("f", strings.Repeat("\x00", 4096))
-		c := t.Child("map")
-		c.Expect("ok", "set 77 99")
-		c.Kill()
-		eq(t, "byte", t.Read("f")[77], 99)
-	})
-	g.Case("file-grown-by-one/is-mapped-by-the-other", func(t *T) {
-		t.Write("f", strings.Repeat("\x00", 4096))
-		c := t.Child("map")
-		fd := t.Open("f", unix.O_RDWR)
-		t.OK(unix.Ftruncate(fd, 32768))
-		b := mapped(t, fd, 32768, rw, shared)
-		b[20_000] = 7
-		c.Expect("7", "get 20000")
-		c.Expect("ok", "set 20001 8")
-		eq(t, "byte", b[20_001], 8)
-	})
-}
-
-func init() {
-	harness.RegisterRole("map", func(p *harness.Peer) int {
-		fd, err := unix.Open("f", unix.O_RDWR|unix.O_CLOEXEC, 0)
-		if err != nil {
-			p.SayErr(err)
-			return 1
-		}
-		b, err := unix.Mmap(fd, 0, 65536, rw, shared)
-		if err != nil {
-			p.SayErr(err)
-			return 1
-		}
-		for {
-			w, ok := p.Next()
-			switch {
-			case !ok:
-				return 0
-			case w[0] == "get":
-				p.Say("%d", b[p.Int(w[1])])
-			case w[0] == "set":
-				b[p.Int(w[1])] = byte(p.Int(w[2]))
-				p.Say("ok")
-			}
-		}
-	})
-}
-
-// executing: programs run from the file system.
-func executing(g *Group) {
-	g = g.Sub("exec")
-	runs := func(t *T, name string, want int) {
-		code, err := t.ExitCode(t.Path(name))
-		if t.OK(err, "run %s", name) {
-			eq(t, "exit code", code, want)
-		}
-	}
-	g.Case("program/runs", func(t *T) {
-		t.NeedMount(unix.MS_NOEXEC, "noexec")
-		makeProgram(t, "prog", exits42, 0o755)
-		runs(t, "prog", 42)
-	})
-	g.Case("after-rename-link-and-chmod/runs", func(t *T) {
-		t.NeedMount(unix.MS_NOEXEC, "noexec")
-		makeProgram(t, "prog", exits42, 0o755)
-		runs(t, "prog", 42)
-		t.OK(unix.Rename("prog", "moved"))
-		runs(t, "moved", 42)
-		t.Link("moved", "second")
-		runs(t, "second", 42)
-		t.Symlink("second", "link")
-		runs(t, "link", 42)
-		t.OK(unix.Chmod("second", 0o644))
-		_, err := t.ExitCode(t.Path("moved"))
-		t.Errno(err, unix.EACCES)
-		t.OK(unix.Chmod("second", 0o100))
-		runs(t, "moved", 42)
-	})
-	g.Case("replaced-by-rename/runs-the-new-one", func(t *T) {
-		t.NeedMount(unix.MS_NOEXEC, "noexec")
-		makeProgram(t, "prog", exits42, 0o755)
-		runs(t, "prog", 42)
-		makeProgram(t, "new", exitsID, 0o755)
-		t.OK(unix.Rename("new", "prog"))
-		runs(t, "prog", unix.Geteuid()&0xff)
-	})
-	g.Case("replaced-while-running/goes-on", func(t *T) {
-		t.NeedMount(unix.MS_NOEXEC, "noexec")
-		makeProgram(t, "prog", waits, 0o755)
-		c := t.Command("", t.Path("prog"))
-		makeProgram(t, "new", exits42, 0o755)
-		t.OK(unix.Rename("new", "prog"))
-		runs(t, "prog", 42)
-		t.OK(unix.Kill(c.Pid(), 0), "the old one is alive")
-		exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", c.Pid()))
-		t.OK(err)
-		t.Check(strings.HasSuffix(exe, "prog (deleted)"), "the old one runs %q", exe)
-	})
-	g.Case("script/runs-its-interpreter", func(t *T) {
-		t.NeedMount(unix.MS_NOEXEC, "noexec")
-		makeProgram(t, "interpreter", exits42, 0o755)
-		t.NoFork(func() { t.Write("script", "#!"+t.Path("interpreter")+"\nanything\n") })
-		t.Chmod("script", 0o755)
-		runs(t, "script", 42)
-	})
-	for name, c := range map[string]struct {
-		content string
-		mode    uint32
-		want    syscall.Errno
-	}{
-		"not-executable":      {"\x7fELF", 0o644, unix.EACCES},
-		"empty":               {"", 0o755, unix.ENOEXEC},
-		"nonsense":            {"nonsense\x00\xff", 0o755, unix.ENOEXEC},
-		"missing-interpreter": {"#!/nowhere/at/all\n", 0o755, unix.ENOENT},
-	} {
-		g.Case(name+"/"+errName(c.want), func(t *T) {
-			t.NeedMount(unix.MS_NOEXEC, "noexec")
-			t.NoFork(func() { t.Write("prog", c.content) })
-			t.Chmod("prog", c.mode)
-			_, err := t.ExitCode(t.Path("prog"))
-			t.Errno(err, c.want)
-		})
-	}
-	for _, k := range []Kind{harness.Dir, harness.FIFO, harness.Socket} {
-		g.Case("of-a-"+string(k)+"/is-EACCES", func(t *T) {
-			t.MakeMode(k, "x", 0o777)
-			_, err := t.ExitCode(t.Path("x"))
-			t.Errno(err, unix.EACCES)
-		})
-	}
-	for _, c := range classes {
-		g.Case("permission/"+c.name, func(t *T) {
-			t.NeedRoot()
-			t.NeedMount(unix.MS_NOEXEC, "noexec")
-			makeProgram(t, "prog", exits42, 0o755)
-			t.Chown("prog", alice.UID, bob.GID)
-			for _, bits := range []uint32{0, 1, 4, 5, 7} {
-				t.Chmod("prog", modeWith(c, bits))
-				var code int
-				var err error
-				t.As(c.cred, func() { code, err = t.ExitCode("./prog") })
-				t.Result(err, need(bits, 1), "mode %04o", modeWith(c, bits))
-				if err == nil {
-					eq(t, "exit code", code, 42)
-				}
-			}
-		})
-	}
 }

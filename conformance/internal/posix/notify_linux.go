@@ -19,7 +19,10 @@ func init() { declarations = append(declarations, declareNotify) }
 func declareNotify(s *harness.Suite) {
 	g := s.Group("notify")
 	notifyOperations(g)
+	notifyDescriptors(g)
 	notifyWatches(g)
+	notifyInodes(g)
+	notifyOthers(g)
 	notifyElsewhere(g)
 }
 
@@ -168,6 +171,11 @@ func notifyOperations(g *Group) {
 			}
 		})
 	}
+}
+
+// notifyDescriptors: what is done by descriptors.
+func notifyDescriptors(g *Group) {
+	g = g.Sub("event")
 	g.Case("open-to-empty", func(t *T) {
 		t.Write("x", "0123456789")
 		w := newWatcher(t)
@@ -258,6 +266,11 @@ func notifyWatches(g *Group) {
 			t.Errno(err, unix.EACCES)
 		})
 	})
+}
+
+// notifyInodes: a watch is of an inode, whatever its names.
+func notifyInodes(g *Group) {
+	g = g.Sub("watch")
 	g.Case("two-names-of-one-file/are-one-watch", func(t *T) {
 		t.Write("f", "x")
 		t.Link("f", "g")
@@ -314,6 +327,11 @@ func notifyWatches(g *Group) {
 		t.OK(unix.Truncate("d/g", 0))
 		w.saw("f:MODIFY")
 	})
+}
+
+// notifyOthers: moves, other processes, many events, the last close.
+func notifyOthers(g *Group) {
+	g = g.Sub("watch")
 	g.Case("moved-directory/keeps-its-watch", func(t *T) {
 		t.Dir("a", 0o755)
 		t.Dir("b", 0o755)

@@ -12,13 +12,17 @@ import (
 // procFD is the path by which a descriptor can be named.
 func procFD(fd int) string { return fmt.Sprintf("/proc/self/fd/%d", fd) }
 
+// openTmpfile makes a file without a name.
+func openTmpfile(t *T, dir string, flags int, mode uint32) int {
+	return t.Open(dir, unix.O_TMPFILE|flags, mode)
+}
+
 // tmpfiles: O_TMPFILE makes a file without a name, which may get one.
 func tmpfiles(g *Group) {
 	g = g.Sub("O_TMPFILE")
-	open := func(t *T, dir string, flags int, mode uint32) int { return t.Open(dir, unix.O_TMPFILE|flags, mode) }
 	g.Case("has-no-name-and-no-links", func(t *T) {
 		m := t.Mark(".")
-		fd := open(t, ".", unix.O_RDWR, 0o640)
+		fd := openTmpfile(t, ".", unix.O_RDWR, 0o640)
 		s := t.Fstat(fd)
 		eq(t, "links", s.Nlink, 0)
 		eq(t, "mode", s.Mode, unix.S_IFREG|0o640)
@@ -31,7 +35,7 @@ func tmpfiles(g *Group) {
 		eq(t, "size", t.Fstat(fd).Size, 5)
 	})
 	g.Case("linkat-by-proc/gives-it-a-name", func(t *T) {
-		fd := open(t, ".", unix.O_RDWR, 0o640)
+		fd := openTmpfile(t, ".", unix.O_RDWR, 0o640)
 		t.OK(harness.WriteAll(fd, []byte("bytes")))
 		t.OK(unix.Linkat(cwd, procFD(fd), cwd, "named", unix.AT_SYMLINK_FOLLOW))
 		t.Is("named", t.Fstat(fd))
@@ -43,20 +47,20 @@ func tmpfiles(g *Group) {
 	})
 	g.Case("linkat-by-empty-path/gives-it-a-name", func(t *T) {
 		t.NeedRoot()
-		fd := open(t, ".", unix.O_WRONLY, 0o600)
+		fd := openTmpfile(t, ".", unix.O_WRONLY, 0o600)
 		t.OK(unix.Linkat(fd, "", cwd, "named", unix.AT_EMPTY_PATH))
 		t.Is("named", t.Fstat(fd))
 		eq(t, "links", t.Fstat(fd).Nlink, 1)
 	})
 	g.Case("linkat/over-an-existing-name-is-EEXIST", func(t *T) {
 		t.File("named", 0o644)
-		fd := open(t, ".", unix.O_WRONLY, 0o600)
+		fd := openTmpfile(t, ".", unix.O_WRONLY, 0o600)
 		t.Errno(unix.Linkat(cwd, procFD(fd), cwd, "named", unix.AT_SYMLINK_FOLLOW), unix.EEXIST)
 		eq(t, "links", t.Fstat(fd).Nlink, 0)
 	})
 	g.Case("linkat/into-another-directory-works", func(t *T) {
 		t.Dir("d", 0o755)
-		fd := open(t, ".", unix.O_WRONLY, 0o600)
+		fd := openTmpfile(t, ".", unix.O_WRONLY, 0o600)
 		m := t.Mark("d", ".")
 		t.OK(unix.Linkat(cwd, procFD(fd), cwd, "d/named", unix.AT_SYMLINK_FOLLOW))
 		m.Moved("d", harness.M|harness.C)
@@ -64,17 +68,22 @@ func tmpfiles(g *Group) {
 		t.Is("d/named", t.Fstat(fd))
 	})
 	g.Case("with-O_EXCL/can-never-be-linked", func(t *T) {
-		fd := open(t, ".", unix.O_RDWR|unix.O_EXCL, 0o600)
+		fd := openTmpfile(t, ".", unix.O_RDWR|unix.O_EXCL, 0o600)
 		t.Errno(unix.Linkat(cwd, procFD(fd), cwd, "named", unix.AT_SYMLINK_FOLLOW), unix.ENOENT)
 		t.Gone("named")
 	})
 	g.Case("named-then-unlinked/is-gone-for-good", func(t *T) {
-		fd := open(t, ".", unix.O_RDWR, 0o600)
+		fd := openTmpfile(t, ".", unix.O_RDWR, 0o600)
 		t.OK(unix.Linkat(cwd, procFD(fd), cwd, "named", unix.AT_SYMLINK_FOLLOW))
 		t.OK(unix.Unlink("named"))
 		eq(t, "links", t.Fstat(fd).Nlink, 0)
 		t.Errno(unix.Linkat(cwd, procFD(fd), cwd, "named", unix.AT_SYMLINK_FOLLOW), unix.ENOENT)
 	})
+}
+
+// tmpfileAttributes: what a file without a name has.
+func tmpfileAttributes(g *Group) {
+	g = g.Sub("O_TMPFILE")
 	for name, c := range map[string]struct {
 		path  string
 		flags int
@@ -95,7 +104,7 @@ func tmpfiles(g *Group) {
 	for _, mask := range []int{0, 0o022, 0o077, 0o777} {
 		g.Case(fmt.Sprintf("umask-%03o/applies", mask), func(t *T) {
 			t.Umask(mask)
-			fd := open(t, ".", unix.O_RDWR, 0o666)
+			fd := openTmpfile(t, ".", unix.O_RDWR, 0o666)
 			eq(t, "mode", t.Fstat(fd).Perm(), 0o666&^uint32(mask))
 		})
 	}
@@ -105,13 +114,13 @@ func tmpfiles(g *Group) {
 		t.Chown("d", 0, carol.GID)
 		t.Chmod("d", 0o2777)
 		t.As(alice, func() {
-			s := t.Fstat(open(t, "d", unix.O_RDWR, 0o640))
+			s := t.Fstat(openTmpfile(t, "d", unix.O_RDWR, 0o640))
 			eq(t, "group", s.GID, carol.GID)
 			eq(t, "user", s.UID, alice.UID)
 		})
 	})
 	g.Case("chmod-and-xattr-before-the-name/are-kept", func(t *T) {
-		fd := open(t, ".", unix.O_RDWR, 0o600)
+		fd := openTmpfile(t, ".", unix.O_RDWR, 0o600)
 		t.OK(unix.Fchmod(fd, 0o604))
 		t.OK(unix.Fsetxattr(fd, "user.a", []byte("v"), 0))
 		t.OK(unix.Linkat(cwd, procFD(fd), cwd, "named", unix.AT_SYMLINK_FOLLOW))

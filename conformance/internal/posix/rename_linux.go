@@ -17,6 +17,8 @@ func declareRename(s *harness.Suite) {
 	renameFlags(g)
 	renameWhiteout(g)
 	renameTrees(g)
+	renameMoves(g)
+	renameLimits(g)
 	renameReplaced(g)
 	renameOpen(g)
 	renamePermissions(g)

@@ -12,15 +12,17 @@ import (
 	"github.com/vfsd/vfsd/conformance/internal/harness"
 )
 
+// smallTree makes a/b/c and z.
+func smallTree(t *T) {
+	for _, d := range []string{"a", "a/b", "a/b/c", "z"} {
+		t.Dir(d, 0o755)
+	}
+}
+
 // renameTrees: directories move with all that is in them, and never into
 // themselves.
 func renameTrees(g *Group) {
 	g = g.Sub("tree")
-	tree := func(t *T) {
-		for _, d := range []string{"a", "a/b", "a/b/c", "z"} {
-			t.Dir(d, 0o755)
-		}
-	}
 	// M18: it must not only fail but fail at once.
 	for _, c := range []struct {
 		from, to string
@@ -31,7 +33,7 @@ func renameTrees(g *Group) {
 		{"a/b/c", "a/b", unix.ENOTEMPTY}, {"a/b", "a", unix.ENOTEMPTY},
 	} {
 		g.Case(in(c.from)+"-to-"+in(c.to)+"/"+errName(c.want)+"-at-once", func(t *T) {
-			tree(t)
+			smallTree(t)
 			t.Unchanged(func() {
 				var err error
 				done := t.Start(func() { err = unix.Rename(c.from, c.to) })
@@ -45,8 +47,13 @@ func renameTrees(g *Group) {
 			t.Dir("answers", 0o755)
 		})
 	}
+}
+
+// renameMoves: what is inside goes along.
+func renameMoves(g *Group) {
+	g = g.Sub("tree")
 	g.Case("directory/moves-with-its-contents", func(t *T) {
-		tree(t)
+		smallTree(t)
 		t.Write("a/b/c/f", "deep")
 		c := t.Lstat("a/b/c")
 		t.OK(unix.Rename("a", "z/a"))
@@ -74,7 +81,7 @@ func renameTrees(g *Group) {
 		t.Content("d/f", "second")
 	})
 	g.Case("working-directory-inside/goes-along", func(t *T) {
-		tree(t)
+		smallTree(t)
 		t.Must(unix.Chdir("a/b"))
 		t.OK(unix.Rename("../../a", "../../z/moved"))
 		cwdIs(t, t.Path("z/moved/b"))
@@ -85,7 +92,7 @@ func renameTrees(g *Group) {
 	})
 	// M02: work in one directory leaves the paths of others right.
 	g.Case("getcwd-after-work-in-siblings/stays-right", func(t *T) {
-		tree(t)
+		smallTree(t)
 		t.Must(unix.Chdir("a/b"))
 		here := t.Path("a/b")
 		for i := range 10 {
@@ -100,7 +107,7 @@ func renameTrees(g *Group) {
 		cwdIs(t, here)
 	})
 	g.Case("descriptor-of-a-directory/goes-along", func(t *T) {
-		tree(t)
+		smallTree(t)
 		fd := t.Open("a/b", unix.O_RDONLY|unix.O_DIRECTORY)
 		t.OK(unix.Rename("a", "z/a"))
 		t.OK(unix.Mkdirat(fd, "new", 0o755))
@@ -109,7 +116,7 @@ func renameTrees(g *Group) {
 		eq(t, "inode of the parent", t.Fstat(up).Ino, t.Lstat("z/a").Ino)
 	})
 	g.Case("back-and-forth/is-as-before", func(t *T) {
-		tree(t)
+		smallTree(t)
 		s := t.Lstat("a/b")
 		for range 20 {
 			t.OK(unix.Rename("a/b", "z/b"))
@@ -119,9 +126,14 @@ func renameTrees(g *Group) {
 		t.Nlink("a", 3)
 		t.Nlink("z", 2)
 	})
+}
+
+// renameLimits: mounts, removed directories and names.
+func renameLimits(g *Group) {
+	g = g.Sub("tree")
 	g.Case("to-another-mount/is-EXDEV", func(t *T) {
 		t.Private()
-		tree(t)
+		smallTree(t)
 		t.File("f", 0o644)
 		t.Bind("a", "z", 0)
 		t.Unchanged(func() {
@@ -131,7 +143,7 @@ func renameTrees(g *Group) {
 	})
 	g.Case("of-a-mount-point/is-EBUSY", func(t *T) {
 		t.Private()
-		tree(t)
+		smallTree(t)
 		t.Bind("a", "z", 0)
 		t.Errno(unix.Rename("z", "y"), unix.EBUSY)
 		t.Errno(unix.Rename("a/b", "z"), unix.EBUSY, unix.EXDEV)

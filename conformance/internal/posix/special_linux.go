@@ -17,8 +17,10 @@ func declareSpecial(s *harness.Suite) {
 	g := s.Group("special")
 	fifos(g)
 	sockets(g)
+	socketUse(g)
 	devices(g)
 	symlinks(g)
+	symlinkNames(g)
 	specialAttributes(g)
 }
 
@@ -132,25 +134,29 @@ func init() {
 	})
 }
 
+// boundSocket makes a socket with a name.
+func boundSocket(t *T, kind int, name string) int {
+	fd, err := unix.Socket(unix.AF_UNIX, kind|unix.SOCK_CLOEXEC, 0)
+	t.Must(err)
+	t.Adopt(fd)
+	t.Must(unix.Bind(fd, &unix.SockaddrUnix{Name: name}))
+	return fd
+}
+
+// connectSocket connects to a name.
+func connectSocket(t *T, kind int, name string) (int, error) {
+	fd, err := unix.Socket(unix.AF_UNIX, kind|unix.SOCK_CLOEXEC, 0)
+	t.Must(err)
+	return t.Adopt(fd), unix.Connect(fd, &unix.SockaddrUnix{Name: name})
+}
+
 // sockets: a name to meet at.
 func sockets(g *Group) {
 	g = g.Sub("socket")
-	bound := func(t *T, kind int, name string) int {
-		fd, err := unix.Socket(unix.AF_UNIX, kind|unix.SOCK_CLOEXEC, 0)
-		t.Must(err)
-		t.Adopt(fd)
-		t.Must(unix.Bind(fd, &unix.SockaddrUnix{Name: name}))
-		return fd
-	}
-	connect := func(t *T, kind int, name string) (int, error) {
-		fd, err := unix.Socket(unix.AF_UNIX, kind|unix.SOCK_CLOEXEC, 0)
-		t.Must(err)
-		return t.Adopt(fd), unix.Connect(fd, &unix.SockaddrUnix{Name: name})
-	}
 	g.Case("bind/makes-a-socket-less-the-umask", func(t *T) {
 		t.Umask(0o027)
 		m := t.Mark(".")
-		bound(t, unix.SOCK_STREAM, "s")
+		boundSocket(t, unix.SOCK_STREAM, "s")
 		s := t.Lstat("s")
 		eq(t, "type", s.Type(), unix.S_IFSOCK)
 		eq(t, "mode", s.Perm(), 0o750)
@@ -158,9 +164,9 @@ func sockets(g *Group) {
 	})
 	for _, name := range []string{"s", strings.Repeat("s", 100)} {
 		g.Case(fmt.Sprintf("name-of-%d-bytes/listen-connect-talk", len(name)), func(t *T) {
-			fd := bound(t, unix.SOCK_STREAM, name)
+			fd := boundSocket(t, unix.SOCK_STREAM, name)
 			t.Must(unix.Listen(fd, 5))
-			client, err := connect(t, unix.SOCK_STREAM, name)
+			client, err := connectSocket(t, unix.SOCK_STREAM, name)
 			if !t.OK(err) {
 				return
 			}
@@ -175,15 +181,15 @@ func sockets(g *Group) {
 		})
 	}
 	g.Case("renamed-and-linked/is-still-the-meeting-place", func(t *T) {
-		fd := bound(t, unix.SOCK_STREAM, "s")
+		fd := boundSocket(t, unix.SOCK_STREAM, "s")
 		t.Must(unix.Listen(fd, 5))
 		t.OK(unix.Rename("s", "r"))
-		_, err := connect(t, unix.SOCK_STREAM, "r")
+		_, err := connectSocket(t, unix.SOCK_STREAM, "r")
 		t.OK(err)
 		t.Link("r", "l")
-		_, err = connect(t, unix.SOCK_STREAM, "l")
+		_, err = connectSocket(t, unix.SOCK_STREAM, "l")
 		t.OK(err)
-		_, err = connect(t, unix.SOCK_STREAM, "s")
+		_, err = connectSocket(t, unix.SOCK_STREAM, "s")
 		t.Errno(err, unix.ENOENT)
 	})
 	g.Case("name-taken/is-EADDRINUSE", func(t *T) {
@@ -198,16 +204,21 @@ func sockets(g *Group) {
 	})
 	g.Case("nobody-listening/is-ECONNREFUSED", func(t *T) {
 		t.Make(harness.Socket, "s")
-		_, err := connect(t, unix.SOCK_STREAM, "s")
+		_, err := connectSocket(t, unix.SOCK_STREAM, "s")
 		t.Errno(err, unix.ECONNREFUSED)
 		t.File("f", 0o666)
-		_, err = connect(t, unix.SOCK_STREAM, "f")
+		_, err = connectSocket(t, unix.SOCK_STREAM, "f")
 		t.Errno(err, unix.ECONNREFUSED)
-		fd := bound(t, unix.SOCK_STREAM, "left")
+		fd := boundSocket(t, unix.SOCK_STREAM, "left")
 		t.NoFork(func() { t.Close(fd) })
 		t.Check(t.Exists("left"), "the name went with the socket")
-		t.Eventually(5e9, "ECONNREFUSED", func() bool { _, err := connect(t, unix.SOCK_STREAM, "left"); return err == unix.ECONNREFUSED })
+		t.Eventually(5e9, "ECONNREFUSED", func() bool { _, err := connectSocket(t, unix.SOCK_STREAM, "left"); return err == unix.ECONNREFUSED })
 	})
+}
+
+// socketUse: who may connect, and how.
+func socketUse(g *Group) {
+	g = g.Sub("socket")
 	g.Case("open/is-ENXIO", func(t *T) {
 		t.Make(harness.Socket, "s")
 		t.Errno(t.Try("s", unix.O_RDONLY, 0), unix.ENXIO)
@@ -215,8 +226,8 @@ func sockets(g *Group) {
 		t.OK(t.Try("s", unix.O_PATH, 0))
 	})
 	g.Case("datagrams/arrive", func(t *T) {
-		a := bound(t, unix.SOCK_DGRAM, "a")
-		b, err := connect(t, unix.SOCK_DGRAM, "a")
+		a := boundSocket(t, unix.SOCK_DGRAM, "a")
+		b, err := connectSocket(t, unix.SOCK_DGRAM, "a")
 		t.OK(err)
 		_, err = unix.Write(b, []byte("dgram"))
 		t.OK(err)
@@ -231,11 +242,11 @@ func sockets(g *Group) {
 	}{{0o777, 0}, {0o722, 0}, {0o755, unix.EACCES}, {0o744, unix.EACCES}} {
 		g.Case(fmt.Sprintf("connect-by-other-to-mode-%04o/%s", c.mode, errName(c.want)), func(t *T) {
 			t.NeedRoot()
-			fd := bound(t, unix.SOCK_STREAM, "s")
+			fd := boundSocket(t, unix.SOCK_STREAM, "s")
 			t.Must(unix.Listen(fd, 5))
 			t.Chmod("s", c.mode)
 			t.As(alice, func() {
-				_, err := connect(t, unix.SOCK_STREAM, "s")
+				_, err := connectSocket(t, unix.SOCK_STREAM, "s")
 				t.Result(err, c.want)
 			})
 		})
@@ -250,7 +261,7 @@ func sockets(g *Group) {
 		})
 	})
 	g.Case("between-processes/talk", func(t *T) {
-		fd := bound(t, unix.SOCK_STREAM, "s")
+		fd := boundSocket(t, unix.SOCK_STREAM, "s")
 		t.Must(unix.Listen(fd, 5))
 		c := t.Child("connector")
 		server, _, err := unix.Accept4(fd, unix.SOCK_CLOEXEC)
@@ -395,6 +406,11 @@ func symlinks(g *Group) {
 		_, _, e := unix.Syscall6(unix.SYS_READLINKAT, uintptr(here), uintptr(unsafe.Pointer(path)), uintptr(unsafe.Pointer(&b[0])), 0, 0, 0)
 		t.Errno(e, unix.EINVAL)
 	})
+}
+
+// symlinkNames: what is no link, what is in the way, and where links lead.
+func symlinkNames(g *Group) {
+	g = g.Sub("symlink")
 	for _, k := range append([]Kind{harness.Dir, harness.File}, harness.Specials...) {
 		g.Case("readlink-of-a-"+string(k)+"/is-EINVAL", func(t *T) {
 			t.Make(k, "x")

@@ -15,11 +15,15 @@ func init() { declarations = append(declarations, declareUnlink) }
 func declareUnlink(s *harness.Suite) {
 	g := s.Group("unlink")
 	unlinkKinds(g)
+	unlinkCalls(g)
 	rmdirCases(g)
 	linkCases(g)
+	linkTargets(g)
+	linkRights(g)
 	linkOver(g)
 	stickyRemoval(g)
 	openUnlinked(g)
+	unlinkedEnds(g)
 	linkCrowds(g)
 }
 
@@ -72,6 +76,10 @@ func unlinkKinds(g *Group) {
 			t.Gone("d/x")
 		})
 	}
+}
+
+// unlinkCalls: what does not depend on the kind of file.
+func unlinkCalls(g *Group) {
 	g.Case("unlink/directory/is-EISDIR", func(t *T) {
 		t.Dir("d", 0o755)
 		t.Unchanged(func() { t.Errno(unix.Unlink("d"), unix.EISDIR) })
@@ -241,6 +249,10 @@ func linkCases(g *Group) {
 		})
 	}
 	g = g.Sub("link")
+}
+
+// linkTargets: what can be linked, and what link leads to.
+func linkTargets(g *Group) {
 	g.Case("directory/is-EPERM", func(t *T) {
 		t.Dir("d", 0o755)
 		t.Unchanged(func() {
@@ -305,6 +317,10 @@ func linkCases(g *Group) {
 		t.OK(unix.Truncate("b", 2))
 		t.Content("a", "ot")
 	})
+}
+
+// linkRights: whose files can be linked where, and how often.
+func linkRights(g *Group) {
 	for _, c := range []struct {
 		name string
 		mode uint32

@@ -189,6 +189,11 @@ func openUnlinked(g *Group) {
 	} {
 		g.Case(name, func(t *T) { use(t, start(t)) })
 	}
+}
+
+// unlinkedEnds: how a file loses its last name, and what comes of it.
+func unlinkedEnds(g *Group) {
+	g = g.Sub("open-unlinked")
 	g.Case("replaced-by-rename/keeps-its-bytes", func(t *T) {
 		t.Write("f", "old")
 		t.Write("g", "new")

@@ -15,12 +15,14 @@ func init() { declarations = append(declarations, declareXattr) }
 func declareXattr(s *harness.Suite) {
 	g := s.Group("xattr")
 	xattrBasics(g)
+	xattrValues(g)
 	xattrKinds(g)
 	xattrSizes(g)
 	xattrNames(g)
 	xattrPermissions(g)
 	xattrLife(g)
 	aclEncoding(g)
+	aclTargets(g)
 	aclAccess(g)
 	aclChmod(g)
 	aclDefault(g)
@@ -102,6 +104,11 @@ func xattrBasics(g *Group) {
 			})
 		}
 	}
+}
+
+// xattrValues: descriptors, links, values of every kind and number.
+func xattrValues(g *Group) {
+	g = g.Sub("basics")
 	g.Case("by-descriptor/is-the-same", func(t *T) {
 		t.File("f", 0o644)
 		fd := t.Open("f", unix.O_RDONLY)
