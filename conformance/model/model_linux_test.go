@@ -5,8 +5,8 @@ import (
 	"flag"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -17,6 +17,7 @@ var (
 	seeds   = flag.Int("seeds", 20, "how many histories, with -dir")
 	first   = flag.Int64("seed", 1, "the first seed, with -dir")
 	steps   = flag.Int("steps", 500, "how long a history is, with -dir")
+	workers = flag.Int("workers", 1, "how many histories run at a time, with -dir and without -restart")
 	restart = flag.String("restart", "", "a command to run now and then, with -dir")
 )
 
@@ -91,19 +92,30 @@ func TestDir(t *testing.T) {
 			return err
 		}
 	}
-	for seed := *first; seed < *first+int64(*seeds); seed++ {
-		o.Seed = seed
-		f, err := Run(context.Background(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if f != nil {
-			script := filepath.Join(os.TempDir(), "vfsd-model-failure.sh")
-			if err := os.WriteFile(script, []byte(f.Script()), 0o755); err != nil {
-				t.Error(err)
-			}
-			t.Fatalf("also in %s:\n%s", script, f.Script())
-		}
+	if *restart != "" {
+		*workers = 1 // a restart closes everybody's files
 	}
-	t.Logf("%d histories of %d steps agree", *seeds, *steps)
+	next := make(chan int64)
+	var wg sync.WaitGroup
+	for range *workers {
+		wg.Go(func() {
+			for seed := range next {
+				o := o
+				o.Seed = seed
+				f, err := Run(context.Background(), o)
+				if err != nil {
+					t.Error(err)
+				}
+				if f != nil {
+					t.Error(f.Script())
+				}
+			}
+		})
+	}
+	for seed := *first; seed < *first+int64(*seeds) && !t.Failed(); seed++ {
+		next <- seed
+	}
+	close(next)
+	wg.Wait()
+	t.Logf("%d histories of %d steps, %d at a time", *seeds, *steps, *workers)
 }
