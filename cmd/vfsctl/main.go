@@ -9,10 +9,12 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/vfsd/vfsd/conformance"
 	"github.com/vfsd/vfsd/internal/control"
 )
 
 func main() {
+	conformance.ChildMain() // some of that suite's cases start this binary again
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal is not waited for
 	code := run(ctx, os.Args[1:], streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
