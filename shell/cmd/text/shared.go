@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
 	"syscall"
 
 	"github.com/vfsd/vfsd/shell/cmd/files/gnulib"
@@ -127,6 +128,19 @@ func digitOptions() []command.Option {
 	var options []command.Option
 	for d := byte('0'); d <= '9'; d++ {
 		options = append(options, command.Option{Short: d})
+	}
+	return options
+}
+
+// isRange reports whether a number was too large.
+func isRange(err error) bool { return errors.Is(err, strconv.ErrRange) }
+
+// numberOptions are options that are numbers: their first digit, with the rest
+// for an argument.
+func numberOptions() []command.Option {
+	options := digitOptions()
+	for i := range options {
+		options[i].Arg = command.OptionalArgument
 	}
 	return options
 }
