@@ -71,20 +71,11 @@ func runUp(ctx context.Context, u upOptions, s streams) (err error) {
 			_ = os.Remove(point) // as it was before; an error changes nothing
 		}
 	}()
-	c, started, err := connectDaemon(ctx, u.options)
-	if err != nil {
-		return err
+	res, err := mountThere(ctx, u, point, s)
+	if errors.Is(err, control.ErrCutOff) {
+		// A daemon that was dying took the call: it is gone now.
+		res, err = mountThere(ctx, u, point, s)
 	}
-	defer c.close(u.options)
-	if started {
-		if err := printNotes(ctx, c, s); err != nil {
-			return err
-		}
-	}
-	res, err := control.MountCall.Do(ctx, c.Client, control.MountRequest{
-		Workspace: u.workspace, MountPoint: point, Driver: u.driver, AllowOther: u.allowOther, ReadOnly: u.readOnly,
-		Create: true, UID: uint32(os.Getuid()), GID: uint32(os.Getgid()),
-	})
 	if err != nil {
 		return err
 	}
@@ -93,6 +84,24 @@ func runUp(ctx context.Context, u upOptions, s streams) (err error) {
 	}
 	printUp(s, u, res)
 	return nil
+}
+
+// mountThere has the daemon mount the workspace, and starts one if need be.
+func mountThere(ctx context.Context, u upOptions, point string, s streams) (res control.MountResult, err error) {
+	c, started, err := connectDaemon(ctx, u.options)
+	if err != nil {
+		return res, err
+	}
+	defer c.close(u.options)
+	if started {
+		if err := printNotes(ctx, c, s); err != nil {
+			return res, err
+		}
+	}
+	return control.MountCall.Do(ctx, c.Client, control.MountRequest{
+		Workspace: u.workspace, MountPoint: point, Driver: u.driver, AllowOther: u.allowOther, ReadOnly: u.readOnly,
+		Create: true, UID: uint32(os.Getuid()), GID: uint32(os.Getgid()),
+	})
 }
 
 // printNotes says what a daemon met when it started: mounts that one which

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"reflect"
 	"sync"
+	"syscall"
 )
 
 // Limits of a request.
@@ -208,12 +209,18 @@ func decodeRequest(w http.ResponseWriter, r *http.Request, req any) error {
 	return nil
 }
 
+// ErrCutOff is in the chain of the error of a call that the daemon did not live
+// to answer.
+var ErrCutOff = errors.New("the daemon ended before it had answered; vfsctl status tells how things are, its log is vfsd.log")
+
 func cutOff(ctx context.Context, name string, err error) *Error {
 	if ctx.Err() != nil {
 		return Errorf(KindInterrupted, "%s: interrupted", name)
 	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return Errorf(KindInternal, "%s: the daemon ended before it had answered; vfsctl status tells how things are, its log is vfsd.log", name)
+	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
+		if errors.Is(err, end) {
+			return Errorf(KindInternal, "%s: %w", name, ErrCutOff)
+		}
 	}
 	return Errorf(KindInternal, "%s: cannot read the answer: %w", name, err)
 }
