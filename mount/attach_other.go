@@ -2,6 +2,8 @@
 
 package mount
 
+import "github.com/vfsd/vfsd/vfs"
+
 // attachment does not exist where there is no attach.
 type attachment struct {
 	fd     int
@@ -24,5 +26,9 @@ func ClearDead(string) (bool, error) { return false, nil }
 func describeUsers(string) string { return "some process" }
 
 func useOf(uint32) (mask uint32, isUse bool) { return 0, false }
+
+func effective(uint32) (caps uint64, ok bool) { return 0, false }
+
+func reaches(uint32, uint32, *vfs.Attr) bool { return false }
 
 func groupsOf(_ uint32, groups []uint32) []uint32 { return groups }

@@ -32,8 +32,9 @@
 // The kernel is not asked for default_permissions: it would fetch a directory's
 // attributes anew after each change in it, which costs a creation 15 to 25 per
 // cent and a removal 40 to 100. The FS decides, with the caller's credentials;
-// the supplementary groups, which FUSE does not carry, are read from /proc when
-// a decision needs them.
+// the supplementary groups and the capabilities, which FUSE does not carry, are
+// looked up when a decision needs them: a process of uid 0 without capabilities
+// is no more than the owner of root's files.
 //
 // Three uses of a file are asked about in no request of their own. Opening a
 // FIFO or a device and connecting to a socket are guarded at the LOOKUP before

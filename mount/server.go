@@ -219,6 +219,8 @@ type Call struct {
 	changes     uint64 // Server.changes when the request began
 	groups      []uint32
 	groupsKnown bool
+	caps        uint64 // effective capabilities, when known
+	capsKnown   bool
 	list        []listed // of a listing, kept for its memory
 }
 
@@ -229,6 +231,7 @@ func newCall(s *Server) *Call {
 	c.Op.Ctx = c
 	c.Op.Origin = s.origin
 	c.Op.Cred.Groups = c.supplementary
+	c.Op.Cred.Privileged = c.privileged
 	return c
 }
 
@@ -239,7 +242,7 @@ func (s *Server) Begin(op Opcode, uid, gid, pid uint32, cancel <-chan struct{}) 
 	s.active.Add(1)
 	c := s.calls.Get().(*Call)
 	c.UID, c.GID, c.PID, c.Umask = uid, gid, pid, 0
-	c.cancel, c.groupsKnown = cancel, false
+	c.cancel, c.groupsKnown, c.capsKnown = cancel, false, false
 	c.changes = s.changes.Load()
 	return c
 }
@@ -255,6 +258,19 @@ func (c *Call) supplementary() []uint32 {
 		c.groups, c.groupsKnown = groupsOf(c.PID, c.groups[:0]), true
 	}
 	return c.groups
+}
+
+// privileged is the Privileged of c's credentials. Of a process that cannot be
+// seen, root is trusted.
+func (c *Call) privileged(p vfs.Cap, a *vfs.Attr) bool {
+	if !c.capsKnown {
+		caps, ok := effective(c.PID)
+		if !ok {
+			return c.UID == 0
+		}
+		c.caps, c.capsKnown = caps, true
+	}
+	return c.caps>>p&1 != 0 && reaches(c.PID, c.UID, a)
 }
 
 // Deadline implements context.Context: there is none.
@@ -278,10 +294,10 @@ func (c *Call) Value(any) any { return nil }
 
 // asRoot runs f with the privileges of the daemon itself.
 func (c *Call) asRoot(f func()) {
-	uid := c.UID
-	c.UID = 0
+	cred := c.Cred
+	c.UID, c.Privileged = 0, nil
 	f()
-	c.UID = uid
+	c.Cred = cred
 }
 
 // errno maps what the FS said to what the kernel may hear, and logs what only

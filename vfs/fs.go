@@ -6,8 +6,8 @@ import "context"
 // announced to the one who made it. Zero is nobody's.
 type Origin uint32
 
-// Cred is who asks. UID 0 is privileged: it passes every permission check but
-// the execute bit of a file that nobody may execute.
+// Cred is who asks. Unless Privileged says otherwise, UID 0 has every
+// privilege and nobody else has any.
 type Cred struct {
 	UID uint32
 	GID uint32
@@ -16,6 +16,9 @@ type Cred struct {
 	// kernel does not send them and finding them costs a read of /proc, which
 	// most checks never need. nil means none.
 	Groups func() []uint32
+	// Privileged reports whether the caller has a privilege over an inode; see
+	// Capable. It is asked only where permissions alone would refuse.
+	Privileged func(p Cap, a *Attr) bool
 }
 
 // InGroup reports whether gid is the caller's group or one of its

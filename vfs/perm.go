@@ -6,10 +6,15 @@ import "syscall"
 // (MayRead, MayWrite, MayExec). acl is the inode's access ACL, nil when it has
 // none beyond its mode.
 func Permits(a *Attr, acl ACL, c *Cred, mask uint32) bool {
-	if c.UID == 0 {
-		// Root executes only what somebody may execute.
-		return mask&MayExec == 0 || a.IsDir() || a.Mode&0o111 != 0
+	if c.UID == 0 && a.UID != 0 {
+		// Root's privileges cost less to find out than its groups.
+		return overrides(a, c, mask) || grants(a, acl, c, mask)
 	}
+	return grants(a, acl, c, mask) || overrides(a, c, mask)
+}
+
+// grants is Permits for one without privileges.
+func grants(a *Attr, acl ACL, c *Cred, mask uint32) bool {
 	switch {
 	case c.UID == a.UID:
 		return mask&^(a.Mode>>6&7) == 0
@@ -27,20 +32,20 @@ func Permits(a *Attr, acl ACL, c *Cred, mask uint32) bool {
 // unless it is an ordinary one that c may read and write: what Linux does with
 // fs.protected_hardlinks, as it is set everywhere.
 func CheckLink(a *Attr, acl ACL, c *Cred) error {
-	if c.UID == 0 || c.UID == a.UID {
+	if c.UID == a.UID {
 		return nil
 	}
 	runsAs := a.Mode&ModeSetuid != 0 || a.Mode&(ModeSetgid|0o010) == ModeSetgid|0o010
-	if !a.IsRegular() || runsAs || !Permits(a, acl, c, MayRead|MayWrite) {
-		return syscall.EPERM
+	if a.IsRegular() && !runsAs && Permits(a, acl, c, MayRead|MayWrite) || c.Capable(CapFowner, a) {
+		return nil
 	}
-	return nil
+	return syscall.EPERM
 }
 
 // CheckSticky refuses with EPERM to remove or rename what is not the caller's
 // out of a sticky directory that is not the caller's either.
 func CheckSticky(dir, victim *Attr, c *Cred) error {
-	if dir.Mode&ModeSticky == 0 || c.UID == 0 || c.UID == victim.UID || c.UID == dir.UID {
+	if dir.Mode&ModeSticky == 0 || c.UID == dir.UID || c.Owns(victim) {
 		return nil
 	}
 	return syscall.EPERM
@@ -55,7 +60,7 @@ func NewOwner(dir *Attr, c *Cred, mode uint32) (newMode, uid, gid uint32) {
 	switch {
 	case mode&ModeTypeMask == ModeDir:
 		mode |= ModeSetgid
-	case mode&(ModeSetgid|0o010) == ModeSetgid|0o010 && c.UID != 0 && !c.InGroup(dir.GID):
+	case mode&(ModeSetgid|0o010) == ModeSetgid|0o010 && !keepsSetgid(dir, c):
 		// A file that its maker could not have given this group to must not
 		// run as it.
 		mode &^= ModeSetgid
@@ -63,12 +68,39 @@ func NewOwner(dir *Attr, c *Cred, mode uint32) (newMode, uid, gid uint32) {
 	return mode, c.UID, dir.GID
 }
 
-// KillPriv returns a file's mode without what a write, a truncation or a change
-// of owner by c takes away: setuid always, setgid where it means "run as"
-// (group execute is set) or where c could not have set it.
+// keepsSetgid reports whether c may set the setgid bit for the group of a.
+func keepsSetgid(a *Attr, c *Cred) bool {
+	if c.UID == 0 && c.Capable(CapFsetid, a) {
+		return true // costs less to find out than groups
+	}
+	return c.InGroup(a.GID) || c.UID != 0 && c.Capable(CapFsetid, a)
+}
+
+// KillPriv returns a file's mode without what a change of owner by c takes
+// away: setuid always, setgid where it means "run as" (group execute is set) or
+// where c could not have set it.
 func KillPriv(a *Attr, c *Cred) uint32 {
 	mode := a.Mode &^ ModeSetuid
-	if mode&0o010 != 0 || c.UID != 0 && !c.InGroup(a.GID) {
+	if mode&ModeSetgid != 0 && (mode&0o010 != 0 || !keepsSetgid(a, c)) {
+		mode &^= ModeSetgid
+	}
+	return mode
+}
+
+// WrittenMode returns a file's mode after a write or a truncation by c, which
+// takes the same away unless c is privileged.
+func WrittenMode(a *Attr, c *Cred) uint32 {
+	mode := KillPriv(a, c)
+	if mode != a.Mode && c.Capable(CapFsetid, nil) {
+		return a.Mode
+	}
+	return mode
+}
+
+// SettableMode returns mode without the setgid bit if c may not give it to an
+// inode of a's group.
+func SettableMode(mode uint32, a *Attr, c *Cred) uint32 {
+	if mode&ModeSetgid != 0 && !keepsSetgid(a, c) {
 		mode &^= ModeSetgid
 	}
 	return mode
@@ -91,39 +123,32 @@ func ApplySetattr(a *Attr, acl ACL, c *Cred, set *SetAttr, now int64) error {
 		applyOwner(a, c, set)
 	}
 	if set.Mask&SetMode != 0 {
-		mode := set.Mode & ModePerm
-		if c.UID != 0 && !c.InGroup(a.GID) {
-			mode &^= ModeSetgid
-		}
-		a.Mode = a.Mode&ModeTypeMask | mode
+		a.Mode = a.Mode&ModeTypeMask | SettableMode(set.Mode&ModePerm, a, c)
 	}
-	if set.Mask&(SetSize|SetKillPriv) != 0 && c.UID != 0 && a.IsRegular() {
-		a.Mode = KillPriv(a, c)
+	if set.Mask&(SetSize|SetKillPriv) != 0 && a.IsRegular() {
+		a.Mode = WrittenMode(a, c)
 	}
 	applyTimes(a, set, now)
 	return nil
 }
 
 func checkSetattr(a *Attr, acl ACL, c *Cred, set *SetAttr) error {
-	owner := c.UID == 0 || c.UID == a.UID
 	switch {
 	case set.Mask&SetMode != 0 && a.IsSymlink():
 		return syscall.EOPNOTSUPP
-	case set.Mask&SetMode != 0 && !owner:
+	case set.Mask&SetMode != 0 && !c.Owns(a):
 		return syscall.EPERM
-	case set.Mask&SetUID != 0 && c.UID != 0 && (!owner || set.UID != a.UID):
+	case set.Mask&(SetUID|SetGID) != 0 && !mayChown(a, c, set) && !c.Capable(CapChown, a):
 		return syscall.EPERM
-	case set.Mask&SetGID != 0 && c.UID != 0 && (!owner || set.GID != a.GID && !c.InGroup(set.GID)):
-		return syscall.EPERM
-	}
-	if set.Mask&(SetAtime|SetMtime) != 0 && !owner {
+	case set.Mask&(SetAtime|SetMtime) != 0 && !c.Owns(a):
 		return syscall.EPERM
 	}
 	// To touch both times a writer is enough, to touch one is the owner's.
-	if both := SetMask(SetAtimeNow | SetMtimeNow); set.Mask&both != 0 && set.Mask&both != both && !owner {
+	switch now := set.Mask & (SetAtimeNow | SetMtimeNow); {
+	case now == 0 || c.UID == a.UID:
+	case now != SetAtimeNow|SetMtimeNow && !c.Owns(a):
 		return syscall.EPERM
-	}
-	if set.Mask&(SetAtimeNow|SetMtimeNow) != 0 && !owner && !Permits(a, acl, c, MayWrite) {
+	case !Permits(a, acl, c, MayWrite) && !c.Owns(a):
 		return syscall.EACCES
 	}
 	if set.Mask&SetSize == 0 {
@@ -140,6 +165,15 @@ func checkSetattr(a *Attr, acl ACL, c *Cred, set *SetAttr) error {
 		return syscall.EACCES
 	}
 	return nil
+}
+
+// mayChown reports whether c may make the change of owner without privilege.
+func mayChown(a *Attr, c *Cred, set *SetAttr) bool {
+	switch {
+	case c.UID != a.UID, set.Mask&SetUID != 0 && set.UID != a.UID:
+		return false
+	}
+	return set.Mask&SetGID == 0 || set.GID == a.GID || c.InGroup(set.GID)
 }
 
 func applyOwner(a *Attr, c *Cred, set *SetAttr) {

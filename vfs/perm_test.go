@@ -226,3 +226,57 @@ func TestValidName(t *testing.T) {
 		}
 	}
 }
+
+// Privileges are asked for only where permissions refuse, so that finding them
+// out costs nothing elsewhere, and what they allow is theirs alone.
+func TestPrivileges(t *testing.T) {
+	asked := 0
+	with := func(uid uint32, caps ...Cap) *Cred {
+		return &Cred{UID: uid, GID: uid, Privileged: func(p Cap, a *Attr) bool {
+			asked++
+			for _, have := range caps {
+				if p == have {
+					return true
+				}
+			}
+			return false
+		}}
+	}
+	file := Attr{Mode: ModeRegular | 0o600, UID: 1, GID: 1}
+	dir := Attr{Mode: ModeDir, UID: 1, GID: 1}
+	mode := func(a Attr, c *Cred, mode uint32) bool {
+		return ApplySetattr(&a, nil, c, &SetAttr{Mask: SetMode, Mode: mode}, 1) == nil
+	}
+	for _, c := range []struct {
+		name  string
+		got   func() bool
+		want  bool
+		asked bool
+	}{
+		{"an owner", func() bool { return Permits(&file, nil, with(1), MayRead|MayWrite) }, true, false},
+		{"root's own", func() bool { return Permits(&Attr{Mode: 0o700 | ModeDir}, nil, with(0), MayWrite|MayExec) }, true, false},
+		{"uid 0 alone", func() bool { return Permits(&file, nil, with(0), MayRead) }, false, true},
+		{"search reads", func() bool { return Permits(&file, nil, with(2, CapDACReadSearch), MayRead) }, true, true},
+		{"search writes not", func() bool { return Permits(&file, nil, with(2, CapDACReadSearch), MayRead|MayWrite) }, false, true},
+		{"search walks", func() bool { return Permits(&dir, nil, with(2, CapDACReadSearch), MayRead|MayExec) }, true, true},
+		{"override writes", func() bool { return Permits(&dir, nil, with(2, CapDACOverride), MayWrite|MayExec) }, true, true},
+		{"override executes not", func() bool { return Permits(&file, nil, with(2, CapDACOverride), MayExec) }, false, false},
+		{"an owner's chmod", func() bool { return mode(file, with(1), 0o644) }, true, false},
+		{"a stranger's", func() bool { return mode(file, with(2), 0o644) }, false, true},
+		{"with the owner's rights", func() bool { return mode(file, with(2, CapFowner), 0o644) }, true, true},
+		{"chown", func() bool {
+			a := file
+			return ApplySetattr(&a, nil, with(2, CapChown), &SetAttr{Mask: SetUID, UID: 9}, 1) == nil
+		}, true, true},
+		{"a write keeps no bits", func() bool { return WrittenMode(&Attr{Mode: 0o4755 | ModeRegular}, with(0)) == 0o755|ModeRegular }, true, true},
+		{"but may", func() bool {
+			return WrittenMode(&Attr{Mode: 0o4755 | ModeRegular}, with(2, CapFsetid)) == 0o4755|ModeRegular
+		}, true, true},
+		{"a plain write", func() bool { return WrittenMode(&file, with(2)) == file.Mode }, true, false},
+	} {
+		asked = 0
+		if got := c.got(); got != c.want || (asked > 0) != c.asked {
+			t.Errorf("%s: %v, want %v; asked %d times, want any: %v", c.name, got, c.want, asked, c.asked)
+		}
+	}
+}

@@ -161,9 +161,7 @@ func (w *Workspace) truncateOpened(op *vfs.Op, b *batch, n *inode) error {
 	v := n.v
 	v.Mtime = now()
 	v.Ctime = v.Mtime
-	if op.UID != 0 {
-		v.Mode = vfs.KillPriv(&v.Attr, &op.Cred)
-	}
+	v.Mode = vfs.WrittenMode(&v.Attr, &op.Cred)
 	if err := w.resize(b, n, &v, 0); err != nil {
 		return err
 	}
@@ -289,9 +287,7 @@ func (h *handle) writePart(op *vfs.Op, part []byte, off int64) error {
 		v.Size = max(v.Size, uint64(p.end()))
 		v.Mtime = now()
 		v.Ctime = v.Mtime
-		if op.UID != 0 {
-			v.Mode = vfs.KillPriv(&v.Attr, &op.Cred)
-		}
+		v.Mode = vfs.WrittenMode(&v.Attr, &op.Cred)
 		b.set(n, v)
 		b.extent(n, p, crc)
 		b.change(vfs.Change{Kind: vfs.ChangeData, Ino: n.ino, Off: p.off, Len: p.len})

@@ -117,7 +117,7 @@ func (w *Workspace) Mknod(op *vfs.Op, parent vfs.Ino, name string, mode, rdev ui
 		rdev = 0
 	case vfs.ModeChar, vfs.ModeBlock:
 		// A whiteout (character device 0/0) takes no privilege, as on Linux.
-		if op.UID != 0 && (mode&vfs.ModeTypeMask != vfs.ModeChar || rdev != 0) {
+		if (mode&vfs.ModeTypeMask != vfs.ModeChar || rdev != 0) && !op.Capable(vfs.CapMknod, nil) {
 			return vfs.Attr{}, syscall.EPERM
 		}
 	case 0:

@@ -94,9 +94,7 @@ func (w *Workspace) putPieces(op *vfs.Op, b *batch, n *inode, v *inodeValue, ps 
 	v.Blocks = uint64(int64(v.Blocks) + more*sectorsPerBlock)
 	v.Mtime = now()
 	v.Ctime = v.Mtime
-	if op.UID != 0 {
-		v.Mode = vfs.KillPriv(&v.Attr, &op.Cred)
-	}
+	v.Mode = vfs.WrittenMode(&v.Attr, &op.Cred)
 	b.set(n, *v)
 	for _, p := range ps {
 		crc := uint32(0)

@@ -85,12 +85,12 @@ func (w *Workspace) mayXattr(op *vfs.Op, n *inode, name string, mask uint32) err
 			}
 			return syscall.EPERM
 		}
-		if mask == vfs.MayWrite && n.v.IsDir() && n.v.Mode&vfs.ModeSticky != 0 && op.UID != 0 && op.UID != n.v.UID {
+		if mask == vfs.MayWrite && n.v.IsDir() && n.v.Mode&vfs.ModeSticky != 0 && !op.Owns(&n.v.Attr) {
 			return syscall.EPERM
 		}
 		return w.permit(op, n, mask)
 	case strings.HasPrefix(name, "trusted."):
-		if op.UID != 0 {
+		if !op.Capable(vfs.CapSysAdmin, nil) {
 			if mask == vfs.MayRead {
 				return syscall.ENODATA
 			}
@@ -98,7 +98,7 @@ func (w *Workspace) mayXattr(op *vfs.Op, n *inode, name string, mask uint32) err
 		}
 		return nil
 	case strings.HasPrefix(name, "security."):
-		if mask == vfs.MayWrite && op.UID != 0 {
+		if mask == vfs.MayWrite && !maySetSecurity(op, n, name) {
 			return syscall.EPERM
 		}
 		return nil
@@ -106,7 +106,7 @@ func (w *Workspace) mayXattr(op *vfs.Op, n *inode, name string, mask uint32) err
 		if n.v.IsSymlink() {
 			return syscall.EOPNOTSUPP
 		}
-		if mask == vfs.MayWrite && op.UID != 0 && op.UID != n.v.UID {
+		if mask == vfs.MayWrite && !op.Owns(&n.v.Attr) {
 			return syscall.EPERM
 		}
 		return nil
@@ -197,6 +197,13 @@ func (w *Workspace) roomForXattr(n *inode, name string) error {
 	return nil
 }
 
+func maySetSecurity(op *vfs.Op, n *inode, name string) bool {
+	if name == "security.capability" {
+		return op.Capable(vfs.CapSetfcap, &n.v.Attr)
+	}
+	return op.Capable(vfs.CapSysAdmin, nil)
+}
+
 // Listxattr implements vfs.FS.
 func (w *Workspace) Listxattr(op *vfs.Op, ino vfs.Ino) ([]string, error) {
 	w.mu.RLock()
@@ -206,7 +213,7 @@ func (w *Workspace) Listxattr(op *vfs.Op, ino vfs.Ino) ([]string, error) {
 		return nil, err
 	}
 	names, err := w.xattrNames(n)
-	if op.UID == 0 {
+	if err != nil || op.Capable(vfs.CapSysAdmin, nil) {
 		return names, err
 	}
 	visible := names[:0]
@@ -345,9 +352,7 @@ func (w *Workspace) setACL(op *vfs.Op, b *batch, n *inode, name string, value []
 	perm, exact := acl.Mode()
 	v := b.value(n)
 	v.Mode = v.Mode&^0o777 | perm
-	if op.UID != 0 && !op.InGroup(v.GID) {
-		v.Mode &^= vfs.ModeSetgid
-	}
+	v.Mode = vfs.SettableMode(v.Mode, &v.Attr, &op.Cred)
 	b.set(n, v)
 	if exact {
 		return w.dropACL(b, n, flagACL, name)

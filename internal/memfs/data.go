@@ -180,8 +180,6 @@ func (n *inode) modified(op *vfs.Op) {
 	t := now()
 	n.attr.Mtime, n.attr.Ctime = t, t
 	n.attr.Blocks = n.blocks()
-	if op.UID != 0 {
-		n.attr.Mode = vfs.KillPriv(&n.attr, &op.Cred)
-	}
+	n.attr.Mode = vfs.WrittenMode(&n.attr, &op.Cred)
 	delete(n.xattrs, xattrCapability)
 }

@@ -135,7 +135,7 @@ func (fs *FS) Mknod(op *vfs.Op, parent vfs.Ino, name string, mode, rdev uint32) 
 		rdev = 0
 	case vfs.ModeChar, vfs.ModeBlock:
 		// A character device 0:0 is a whiteout, which opens nothing.
-		if op.UID != 0 && (mode&vfs.ModeTypeMask == vfs.ModeBlock || rdev != 0) {
+		if (mode&vfs.ModeTypeMask == vfs.ModeBlock || rdev != 0) && !op.Capable(vfs.CapMknod, nil) {
 			return vfs.Attr{}, syscall.EPERM
 		}
 	case vfs.ModeDir:

@@ -26,19 +26,19 @@ func xattrMay(op *vfs.Op, n *inode, name string, write bool) error {
 		return userXattrMay(op, n, write)
 	case strings.HasPrefix(name, prefixTrusted):
 		switch {
-		case op.UID == 0:
+		case op.Capable(vfs.CapSysAdmin, nil):
 			return nil
 		case write:
 			return syscall.EPERM
 		}
 		return syscall.ENODATA
 	case strings.HasPrefix(name, prefixSecurity):
-		if write && op.UID != 0 {
+		if write && !maySetSecurity(op, n, name) {
 			return syscall.EPERM
 		}
 		return nil
 	case name == vfs.XattrACLAccess, name == vfs.XattrACLDefault:
-		if write && op.UID != 0 && op.UID != n.attr.UID {
+		if write && !op.Owns(&n.attr) {
 			return syscall.EPERM
 		}
 		if n.attr.IsSymlink() {
@@ -47,6 +47,13 @@ func xattrMay(op *vfs.Op, n *inode, name string, write bool) error {
 		return nil
 	}
 	return syscall.EOPNOTSUPP
+}
+
+func maySetSecurity(op *vfs.Op, n *inode, name string) bool {
+	if name == xattrCapability {
+		return op.Capable(vfs.CapSetfcap, &n.attr)
+	}
+	return op.Capable(vfs.CapSysAdmin, nil)
 }
 
 // userXattrMay is the rule of user attributes: they are data, so only what has
@@ -61,7 +68,7 @@ func userXattrMay(op *vfs.Op, n *inode, write bool) error {
 	if !write {
 		return n.may(op, vfs.MayRead)
 	}
-	if n.dir != nil && n.attr.Mode&vfs.ModeSticky != 0 && op.UID != 0 && op.UID != n.attr.UID {
+	if n.dir != nil && n.attr.Mode&vfs.ModeSticky != 0 && !op.Owns(&n.attr) {
 		return syscall.EPERM
 	}
 	return n.may(op, vfs.MayWrite)
@@ -161,9 +168,7 @@ func (n *inode) setACL(op *vfs.Op, name string, value []byte) error {
 	}
 	perm, exact := acl.Mode()
 	n.attr.Mode = n.attr.Mode&^0o777 | perm
-	if op.UID != 0 && !op.InGroup(n.attr.GID) {
-		n.attr.Mode &^= vfs.ModeSetgid
-	}
+	n.attr.Mode = vfs.SettableMode(n.attr.Mode, &n.attr, &op.Cred)
 	n.acl = acl
 	if exact {
 		n.acl = nil
@@ -181,7 +186,7 @@ func (fs *FS) Listxattr(op *vfs.Op, ino vfs.Ino) ([]string, error) {
 	}
 	var names []string
 	for name := range n.xattrs {
-		if op.UID == 0 || !strings.HasPrefix(name, prefixTrusted) {
+		if !strings.HasPrefix(name, prefixTrusted) || op.Capable(vfs.CapSysAdmin, nil) {
 			names = append(names, name)
 		}
 	}
