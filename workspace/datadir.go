@@ -56,6 +56,8 @@ type Options struct {
 	Dir   string
 	Log   *slog.Logger // nil discards
 	Cache int64        // bytes of tree nodes and of chunks to keep in memory, each; 0 is 64 MiB
+	// Handover goes on with a directory that another DataDir has handed over.
+	Handover *Handover
 }
 
 // DataDir is an open data directory: a chunk store and workspaces. It is safe
@@ -78,6 +80,9 @@ type DataDir struct {
 	used map[string]time.Time  // when each was last asked for; guarded by mu
 	hurt map[string]error      // why opening failed the last time; guarded by mu
 	done bool                  // guarded by mu
+	// inherited is what another DataDir told of workspaces that are about to
+	// be opened; guarded by mu.
+	inherited map[string][]byte
 }
 
 // OpenDataDir opens a data directory, or makes one where nothing or an empty
@@ -98,6 +103,9 @@ func OpenDataDir(ctx context.Context, o Options) (*DataDir, error) {
 		return nil, err
 	}
 	d := &DataDir{fsys: o.FS, dir: dir, log: o.Log, cache: tree.NewCache(o.Cache), open: map[string]*Workspace{}, used: map[string]time.Time{}, hurt: map[string]error{}}
+	if o.Handover != nil {
+		d.lock = o.Handover.Lock
+	}
 	if err := d.prepare(); err != nil {
 		d.unlock()
 		return nil, fmt.Errorf("data directory %s: %w", dir, err)
@@ -108,6 +116,11 @@ func OpenDataDir(ctx context.Context, o Options) (*DataDir, error) {
 	if err != nil {
 		d.unlock()
 		return nil, fmt.Errorf("data directory %s: %w", dir, err)
+	}
+	if o.Handover != nil {
+		if err := d.inherit(o.Handover.State); err != nil {
+			return nil, fmt.Errorf("data directory %s: %w", dir, err)
+		}
 	}
 	return d, nil
 }
@@ -181,9 +194,11 @@ func checkEmpty(fsys hostfs.FS, dir string) error {
 
 func (d *DataDir) takeLock() error {
 	name := filepath.Join(d.dir, lockName)
-	f, err := d.fsys.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
+	f, err := d.lock, error(nil)
+	if f == nil {
+		if f, err = d.fsys.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+			return err
+		}
 	}
 	if err := f.Lock(); err != nil {
 		holder := LockHolder(d.fsys, d.dir)
@@ -310,7 +325,7 @@ func (d *DataDir) openLocked(name string) (*Workspace, error) {
 	}
 	w, err := openWorkspace(openConfig{
 		name: name, dir: d.path(name), fsys: d.fsys, chunks: d.chunks, cache: d.cache,
-		log: d.log, reclaim: d.reclaim,
+		log: d.log, reclaim: d.reclaim, inherited: d.inherited[name],
 	})
 	if err != nil {
 		d.hurt[name] = err

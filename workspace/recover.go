@@ -25,6 +25,8 @@ type openConfig struct {
 	cache   *tree.Cache
 	log     *slog.Logger
 	reclaim func() bool
+	// inherited is what the process before this one knew; see handover.go.
+	inherited []byte
 }
 
 // openWorkspace reads the head and replays what the journal has beyond it: the
@@ -47,7 +49,7 @@ func openWorkspace(c openConfig) (*Workspace, error) {
 	if w.staging, err = openStaging(c.fsys, stagingDir(c.dir), h.Epoch); err != nil {
 		return nil, err
 	}
-	if err := w.recover(h); err != nil {
+	if err := w.recover(h, c.inherited); err != nil {
 		if cerr := w.staging.close(); cerr != nil {
 			err = errors.Join(err, cerr)
 		}
@@ -59,7 +61,7 @@ func openWorkspace(c openConfig) (*Workspace, error) {
 	return w, nil
 }
 
-func (w *Workspace) recover(h *head) error {
+func (w *Workspace) recover(h *head, inherited []byte) error {
 	if err := w.fsys.MkdirAll(w.dir+"/journal", 0o700); err != nil {
 		return err
 	}
@@ -91,6 +93,11 @@ func (w *Workspace) recover(h *head) error {
 				return err
 			}
 			break
+		}
+	}
+	if inherited != nil {
+		if err := w.adopt(inherited); err != nil {
+			return err
 		}
 	}
 	if err := w.staging.removeUnknown(); err != nil {

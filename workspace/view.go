@@ -17,8 +17,13 @@ func (w *Workspace) At(ctx context.Context, commit chunk.ID) (*Workspace, error)
 	if err != nil {
 		return nil, err
 	}
+	return w.viewOf(commit, c), nil
+}
+
+// viewOf is a commit of w as a file system.
+func (w *Workspace) viewOf(id chunk.ID, c *Commit) *Workspace {
 	v := &Workspace{
-		name: fmt.Sprintf("%s@%.12s", w.name, commit), dir: w.dir, fsys: w.fsys,
+		name: fmt.Sprintf("%s@%.12s", w.name, id), dir: w.dir, fsys: w.fsys,
 		chunks: w.chunks, cache: w.cache, log: w.log, id: w.id, replica: w.replica,
 		layers:  layers{base: tree.Load(w.chunks.Raw(), w.cache, c.Root)},
 		usage:   usage{c.Inodes, c.Blocks},
@@ -26,5 +31,5 @@ func (w *Workspace) At(ctx context.Context, commit chunk.ID) (*Workspace, error)
 	}
 	v.inodes.m = map[vfs.Ino]*inode{}
 	v.pins.m = map[vfs.Ino]int32{}
-	return v, nil
+	return v
 }
