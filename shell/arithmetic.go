@@ -39,10 +39,15 @@ func (a arithVars) element(name, sub string) (string, error) {
 		s.errorf("%s[]: bad array subscript", name)
 		return "", nil
 	}
+	if v == nil && s.opts.on(optNounset) {
+		s.errorf("%s: unbound variable", name)
+		return "", errUnbound
+	}
 	if v == nil {
-		if s.opts.on(optNounset) {
-			s.errorf("%s[%s]: unbound variable", name, sub)
-			return "", errUnbound
+		if i, ok := s.arithmetic(sub, ""); !ok {
+			s.dropTop()
+		} else if i < 0 {
+			s.errorf("%s: bad array subscript", name)
 		}
 		return "", nil
 	}
@@ -53,9 +58,9 @@ func (a arithVars) element(name, sub string) (string, error) {
 	if sub == "@" || sub == "*" {
 		return strings.Join(s.elements(v), " "), nil
 	}
-	i, err := arith.Eval(sub, a)
-	if err != nil {
-		return "", err
+	i, ok := s.arithmetic(sub, "")
+	if !ok {
+		s.dropTop()
 	}
 	text, ok := s.elementAt(v, i)
 	if !ok && i < 0 && !s.inRange(v, i) {
@@ -117,6 +122,9 @@ func (s *state) arithmetic(expr, label string) (int64, bool) {
 	case errors.Is(err, errUnbound):
 		s.fatal()
 	case !errors.Is(err, errReported):
+		if label == "" && s.cmdName != "" {
+			label = s.cmdName + ": "
+		}
 		s.errorf("%s%s", label, err)
 	}
 	return 0, false
@@ -124,7 +132,7 @@ func (s *state) arithmetic(expr, label string) (int64, bool) {
 
 // fatal ends the shell because an expansion cannot go on (set -u, ${x?}).
 func (s *state) fatal() {
-	if s.subshell > 0 {
+	if s.subshell > 0 || s.mode != modeString || s.opts.on(optErrexit) {
 		s.exit(1)
 	}
 	s.exit(127)

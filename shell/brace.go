@@ -54,12 +54,25 @@ func (e *expander) braceParts(parts, done []syntax.WordPart, f func([]syntax.Wor
 }
 
 // joinLits joins neighbouring literals, so that a tilde-prefix or a pattern
-// that the braces cut is whole again.
+// that the braces cut is whole again. A literal after $name makes the name
+// longer: brace expansion works on the text.
 func joinLits(parts []syntax.WordPart) []syntax.WordPart {
 	out := make([]syntax.WordPart, 0, len(parts))
 	for _, p := range parts {
 		l, ok := p.(*syntax.Lit)
 		if n := len(out); ok && n > 0 {
+			if pe, short := out[n-1].(*syntax.ParamExp); short && pe.Short && validName(pe.Param.Value) {
+				if k := nameBytes(l.Value); k > 0 {
+					c := *pe
+					c.Param = &syntax.Lit{Value: pe.Param.Value + l.Value[:k]}
+					out[n-1] = &c
+					if k == len(l.Value) {
+						continue
+					}
+					l = &syntax.Lit{ValuePos: l.ValuePos, Value: l.Value[k:]}
+					p = l
+				}
+			}
 			if prev, ok := out[n-1].(*syntax.Lit); ok {
 				c := *prev
 				c.Value += l.Value
@@ -138,6 +151,15 @@ func charPart(c byte) syntax.WordPart {
 		return &syntax.Lit{Value: string(rune(c))}
 	}
 	return &syntax.SglQuoted{Value: string(rune(c))}
+}
+
+// nameBytes is how many bytes of a name s starts with.
+func nameBytes(s string) int {
+	n := 0
+	for n < len(s) && isNameByte(s[n]) {
+		n++
+	}
+	return n
 }
 
 func isNameByte(c byte) bool {

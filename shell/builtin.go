@@ -125,7 +125,15 @@ func (s *state) runBuiltin(b *builtin, args []string, temp []tempVar, undo *undo
 		s.status = 0
 		return
 	}
+	old := s.cmdName
+	switch b.name {
+	case "eval", ".", "source", "command", "builtin", "exec", "trap", "wait":
+		s.cmdName = ""
+	default:
+		s.cmdName = b.name
+	}
 	s.status = b.run(s, b, args)
+	s.cmdName = old
 }
 
 // builtinError reports a mistake of a builtin's.

@@ -3,6 +3,7 @@ package shell_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -88,7 +89,7 @@ func runScript(t testing.TB, c *commandtest.Case) commandtest.Result {
 		Stdout: &stdout, Stderr: &stderr,
 	})
 	if res.Internal != nil {
-		t.Errorf("panic: %v", res.Internal)
+		fmt.Fprintf(&stderr, "panic: %v", res.Internal)
 	}
 	return commandtest.Result{
 		Status: res.Status,

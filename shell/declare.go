@@ -50,7 +50,9 @@ func (s *state) declClause(st *syntax.Stmt, c *syntax.DeclClause) {
 		s.invoke(st, words, nil, false, &undo)
 		return
 	}
+	s.cmdName = name
 	s.status = s.declare(builtins[name], args)
+	s.cmdName = ""
 	s.lastArg = words[len(words)-1]
 	s.checkError()
 }
@@ -316,7 +318,7 @@ func (d *declaration) list() int {
 			if v.scope != s.scope || v.attr&attrLocal == 0 {
 				continue
 			}
-			out.WriteString(s.setLine(name, v))
+			out.WriteString(s.describe(name, v) + "\n")
 			continue
 		case d.on != 0 && v.attr&d.on != d.on:
 			continue

@@ -163,7 +163,11 @@ func cleanPath(path string) string {
 			out = append(out, n)
 		}
 	}
-	return "/" + strings.Join(out, "/")
+	root := "/"
+	if strings.HasPrefix(path, "//") && !strings.HasPrefix(path, "///") {
+		root = "//" // POSIX lets two slashes mean something else
+	}
+	return root + strings.Join(out, "/")
 }
 
 // builtinPwd prints the working directory.

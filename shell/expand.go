@@ -150,8 +150,20 @@ func (s *state) expandOne(w *syntax.Word, mode expandMode, assign bool) string {
 	return string(e.buf)
 }
 
-// expandQuoted expands a word's parts as text in double quotes: the body of a
-// here-document, arithmetic.
+// expandHeredoc expands the body of a here-document.
+func (s *state) expandHeredoc(w *syntax.Word) string {
+	e := expander{s: s, mode: toString}
+	for _, part := range w.Parts {
+		if q, ok := part.(*syntax.SglQuoted); ok {
+			return q.Value
+		}
+	}
+	e.quotedParts(w.Parts, escapedInHeredoc)
+	return string(e.buf)
+}
+
+// expandQuoted expands a word's parts as text in double quotes: arithmetic, a
+// prompt.
 func (s *state) expandQuoted(w *syntax.Word) string {
 	if len(w.Parts) == 1 {
 		switch p := w.Parts[0].(type) {
@@ -164,7 +176,7 @@ func (s *state) expandQuoted(w *syntax.Word) string {
 		}
 	}
 	e := expander{s: s, mode: toString}
-	e.quotedParts(w.Parts, false)
+	e.quotedParts(w.Parts, escapedInQuotes)
 	return string(e.buf)
 }
 
@@ -327,7 +339,7 @@ func (e *expander) single(q *syntax.SglQuoted) {
 func (e *expander) double(parts []syntax.WordPart) {
 	active, none, size, fields := e.active, e.none, len(e.buf), len(e.fields)
 	e.none = false
-	e.quotedParts(parts, false)
+	e.quotedParts(parts, escapedInQuotes)
 	if e.none && len(e.buf) == size && len(e.fields) == fields {
 		e.active = active
 	} else {
@@ -336,13 +348,21 @@ func (e *expander) double(parts []syntax.WordPart) {
 	e.none = none
 }
 
-// quotedParts takes parts of text in double quotes; in braces, as the word of
-// "${x:-word}", a backslash escapes } too.
-func (e *expander) quotedParts(parts []syntax.WordPart, braces bool) {
+// What a backslash quotes in double quotes, in the word of "${x:-word}", and in
+// a here-document.
+const (
+	escapedInQuotes  = "$`\"\\\n"
+	escapedInBraces  = "$`\"\\\n}"
+	escapedInHeredoc = "$`\\\n"
+)
+
+// quotedParts takes parts of text in double quotes, in which a backslash quotes
+// the characters of escaped.
+func (e *expander) quotedParts(parts []syntax.WordPart, escaped string) {
 	for _, part := range parts {
 		switch p := part.(type) {
 		case *syntax.Lit:
-			e.quoted(unescapeQuoted(p.Value, braces))
+			e.quoted(unescapeQuoted(p.Value, escaped))
 		case *syntax.SglQuoted:
 			e.single(p)
 		case *syntax.DblQuoted:
@@ -357,8 +377,8 @@ func (e *expander) quotedParts(parts []syntax.WordPart, braces bool) {
 	}
 }
 
-// unescapeQuoted removes the backslashes that quote in double quotes.
-func unescapeQuoted(text string, braces bool) string {
+// unescapeQuoted removes the backslashes that quote one of some characters.
+func unescapeQuoted(text, escaped string) string {
 	i := strings.IndexByte(text, '\\')
 	if i < 0 {
 		return text
@@ -366,7 +386,7 @@ func unescapeQuoted(text string, braces bool) string {
 	var b strings.Builder
 	for ; i >= 0; i = strings.IndexByte(text, '\\') {
 		b.WriteString(text[:i])
-		if i+1 == len(text) || strings.IndexByte("$`\"\\\n", text[i+1]) < 0 && (!braces || text[i+1] != '}') {
+		if i+1 == len(text) || strings.IndexByte(escaped, text[i+1]) < 0 {
 			b.WriteByte('\\')
 			text = text[i+1:]
 			continue

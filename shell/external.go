@@ -110,7 +110,7 @@ func (s *state) notFound(args []string, err error) int {
 	}
 	switch {
 	case errors.Is(err, errNotFound):
-		s.errorf("%s: command not found", printableName(name))
+		s.errorf("%s: command not found", s.printableName(name))
 		return 127
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ENOTDIR):
 		s.errorf("%s: %s", name, command.Strerror(err))
@@ -124,9 +124,9 @@ func (s *state) notFound(args []string, err error) int {
 }
 
 // printableName shows a command's name, quoted when it is not printable.
-func printableName(name string) string {
-	if needsANSI(name, true) {
-		return ansiQuote(name, true)
+func (s *state) printableName(name string) string {
+	if wide := s.wide(); needsANSI(name, wide) {
+		return ansiQuote(name, wide)
 	}
 	return name
 }
@@ -135,8 +135,8 @@ func printableName(name string) string {
 func (s *state) cannotRun(args []string, prog *program, err error) int {
 	switch {
 	case errors.Is(err, errBadInterpreter):
-		s.errorf("%s: %s: bad interpreter: No such file or directory", args[0], prog.interp[0])
-		return 126
+		s.errorf("%s: cannot execute: required file not found", args[0])
+		return 127
 	case errors.Is(err, syscall.ENOEXEC):
 		s.errorf("%s: cannot execute binary file: Exec format error", args[0])
 		return 126
@@ -311,8 +311,7 @@ func (sh *Shell) run(x *execution, l *launch, prog *program, parent string) (int
 	}
 	inner, err := sh.load(x, l.w, args[0])
 	if err != nil {
-		prog.interp[0] = args[0]
-		return 126, errBadInterpreter
+		return 127, errBadInterpreter
 	}
 	if l.hops++; l.hops > maxInterpreters {
 		return 126, syscall.ELOOP

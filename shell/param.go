@@ -23,6 +23,8 @@ type parameter struct {
 	val  string
 	set  bool
 	v    *variable // nil for positional and special parameters
+	// operated is set when an operator is applied, which messages show.
+	operated bool
 }
 
 // param expands one parameter expansion.
@@ -30,7 +32,7 @@ func (e *expander) param(pe *syntax.ParamExp, quoted bool) {
 	s := e.s
 	if pe.Flags != nil {
 		s.errorf("%s: bad substitution", pe.Flags.Value)
-		s.dropLine(1)
+		s.dropError()
 	}
 	if pe.Short && e.simple(pe.Param.Value, quoted) {
 		return
@@ -254,6 +256,9 @@ func (e *expander) operate(pe *syntax.ParamExp, p *parameter, quoted bool) {
 		e.withDefault(pe.Exp, p, quoted)
 		return
 	}
+	if pe.Slice != nil || pe.Repl != nil || pe.Exp != nil {
+		p.operated = true
+	}
 	s.unbound(p)
 	switch {
 	case pe.Slice != nil:
@@ -295,7 +300,7 @@ func (s *state) display(p *parameter) string {
 	if p.has {
 		return p.name + "[" + p.sub.source() + "]"
 	}
-	if isDigits(p.name) {
+	if isDigits(p.name) && !p.operated {
 		return "$" + p.name
 	}
 	return p.name
@@ -379,8 +384,10 @@ func (e *expander) withDefault(x *syntax.Expansion, p *parameter, quoted bool) {
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
 		if !use {
 			e.operand(x.Word, quoted)
-		} else if quoted && !p.list {
-			e.active = true
+		} else if quoted {
+			none := p.list && p.at
+			e.active = e.active || !none
+			e.none = e.none || none
 		}
 		return
 	}
@@ -403,7 +410,7 @@ func (e *expander) operand(w *syntax.Word, quoted bool) {
 	if quoted {
 		none := e.none
 		e.active = true
-		e.quotedParts(w.Parts, true)
+		e.quotedParts(w.Parts, escapedInBraces)
 		e.none = none
 		return
 	}
@@ -444,7 +451,7 @@ func (e *expander) assignDefault(x *syntax.Expansion, p *parameter, quoted bool)
 // expandQuotedWord expands parts that stand in double quotes.
 func (s *state) expandQuotedWord(w *syntax.Word) string {
 	e := expander{s: s, mode: toString}
-	e.quotedParts(w.Parts, true)
+	e.quotedParts(w.Parts, escapedInBraces)
 	return string(e.buf)
 }
 
@@ -469,6 +476,10 @@ func (e *expander) complain(x *syntax.Expansion, p *parameter) {
 // length is ${#x}.
 func (s *state) length(p *parameter) string {
 	if p.list {
+		if p.has && (p.v == nil || !p.v.set && p.v.special == nil) && s.opts.on(optNounset) {
+			s.errorf("%s: unbound variable", p.name)
+			s.fatal()
+		}
 		return strconv.Itoa(len(p.vals))
 	}
 	s.unbound(p)

@@ -82,6 +82,9 @@ func (p *parameter) each(f func(string) string) {
 
 // slice is ${x:offset:length}.
 func (s *state) slice(sl *syntax.Slice, p *parameter) {
+	if !p.set && (!p.list || p.has) {
+		return // the expressions are not even looked at
+	}
 	off, ok := s.arithmetic(s.expandArith(sl.Offset), p.name+": ")
 	if !ok {
 		s.dropLine(1)
@@ -148,11 +151,11 @@ func (s *state) sliceList(p *parameter, off, length int64, lengthText string, ha
 	vals := p.vals
 	n := int64(len(vals))
 	top := n
-	if p.v == nil {
+	if p.name == "@" || p.name == "*" {
 		vals = append([]string{s.arg0}, vals...)
 		n++
 		top = n
-	} else if p.v.arr != nil {
+	} else if p.v != nil && p.v.arr != nil {
 		top = p.v.arr.max() + 1
 	}
 	if off < 0 {
@@ -208,7 +211,7 @@ func (s *state) replace(r *syntax.Replace, p *parameter) {
 	if r.With != nil {
 		with = s.replacement(r.With)
 	}
-	if text == "" && anchor == 0 {
+	if text == "" && anchor == 0 || !p.list && !p.set {
 		return
 	}
 	pat := s.pattern(text, s.patternFlags(s.opts.shopts(shoptNocasematch)))

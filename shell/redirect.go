@@ -145,7 +145,7 @@ func (s *state) redirectFile(r *syntax.Redirect) (*openFile, bool) {
 	case syntax.Hdoc, syntax.DashHdoc:
 		body := ""
 		if r.Hdoc != nil {
-			body = s.expandQuoted(r.Hdoc)
+			body = s.expandHeredoc(r.Hdoc)
 		}
 		return newOpenFile(&text{s: body}, "here-document", true, false), true
 	case syntax.WordHdoc:

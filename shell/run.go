@@ -3,6 +3,7 @@ package shell
 import (
 	"errors"
 	"io"
+	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -15,10 +16,14 @@ import (
 func (s *state) runText(src string, line int, where string) {
 	delta := s.lineDelta
 	s.lineDelta = 0
-	defer func() { s.lineDelta = delta }()
+	s.reading++
+	defer func() { s.lineDelta, s.reading = delta, s.reading-1 }()
 	p := parse.New(src, line, s.parseOptions(where))
 	for {
 		stmts, err := p.Next()
+		if read := p.Read(); s.opts.on(optVerbose) && read != "" {
+			s.stderr(strings.TrimSuffix(read, "\n") + "\n")
+		}
 		if err == io.EOF {
 			return
 		}
@@ -80,6 +85,9 @@ func (s *state) syntaxError(e *parse.Error, where string) {
 	if e.Msg != "" {
 		s.message(prefix + e.Msg)
 	}
+	if s.opts.on(optErrexit) && e.Status > 0 {
+		s.exit(e.Status)
+	}
 	switch {
 	case e.ForText:
 		s.message(prefix + "syntax error: `" + e.Text + "'")
@@ -100,15 +108,12 @@ func (s *state) runLine(stmts []*syntax.Stmt) {
 		switch u := recover().(type) {
 		case nil:
 		case *unwind:
-			if u.kind != unwindLine || s.subshellLine() {
+			if !s.dropsHere(u) {
 				panic(u)
 			}
 			s.status = u.status
 			s.depth, s.loops, s.noErrexit, s.evals = depth, loops, no, evals
-			s.ctl = ctlNone
-			if s.opts.on(optErrexit) {
-				s.exit(s.status)
-			}
+			s.ctl, s.cmdName = ctlNone, ""
 		default:
 			panic(u)
 		}
@@ -121,9 +126,17 @@ func (s *state) runLine(stmts []*syntax.Stmt) {
 	}
 }
 
-// subshellLine reports whether a dropped line ends this state altogether, as in
-// a subshell.
-func (s *state) subshellLine() bool { return s.subshell > 0 }
+// dropsHere reports whether unwinding that drops a line ends at the text that
+// is being read: not in a subshell, which it ends altogether.
+func (s *state) dropsHere(u *unwind) bool {
+	switch {
+	case s.subshell > 0:
+		return false
+	case u.kind == unwindLine:
+		return true
+	}
+	return u.kind == unwindTop && s.reading == 1 && s.mode != modeString
+}
 
 // runList runs commands one after another.
 func (s *state) runList(stmts []*syntax.Stmt) {
@@ -141,6 +154,9 @@ func (s *state) at(pos syntax.Pos) { s.line = int(pos.Line()) + s.lineDelta }
 // stmt runs one command of a list.
 func (s *state) stmt(st *syntax.Stmt) {
 	s.tick()
+	if s.opts.on(optNoexec) {
+		return
+	}
 	if s.p.pending.Load() != 0 {
 		s.runPending()
 	}
@@ -507,7 +523,7 @@ func (s *state) matchItem(word string, item *syntax.CaseItem) bool {
 }
 
 func (s *state) arithCommand(c *syntax.ArithmCmd) {
-	s.at(c.Left)
+	s.at(c.Right)
 	s.debugTrap()
 	text := s.expandArith(c.X)
 	s.traceArith(text)

@@ -271,12 +271,12 @@ func (s *state) convert(v *variable, old, value string, add bool) (string, bool)
 	if v.attr&attrInteger != 0 {
 		n, ok := s.arithmetic(value, "")
 		if !ok {
-			return "", false
+			s.dropTop()
 		}
 		if add {
 			o, ok := s.arithmetic(old, "")
 			if !ok {
-				return "", false
+				s.dropTop()
 			}
 			n += o
 		}
@@ -395,7 +395,7 @@ func (s *state) key(sub subscript) string {
 	return s.expandString(s.parseSubscript(sub.text))
 }
 
-// index evaluates an indexed array's subscript; a mistake in it drops the line.
+// index evaluates an indexed array's subscript; a mistake in it ends the script's line.
 func (s *state) index(sub subscript) (int64, bool) {
 	text := sub.text
 	if sub.word != nil {
@@ -403,7 +403,7 @@ func (s *state) index(sub subscript) (int64, bool) {
 	}
 	n, ok := s.arithmetic(text, "")
 	if !ok {
-		s.dropLine(1)
+		s.dropTop()
 	}
 	return n, true
 }

@@ -40,15 +40,14 @@ func (s *state) simple(st *syntax.Stmt, c *syntax.CallExpr) {
 
 // assignments runs a command that is only assignments (and redirections).
 func (s *state) assignments(st *syntax.Stmt, c *syntax.CallExpr, undo *undoFDs) {
+	for _, a := range c.Assigns {
+		if !s.assignStatement(a) {
+			s.dropError()
+		}
+	}
 	ok := true
 	if len(st.Redirs) > 0 {
 		ok = s.redirect(st.Redirs, undo)
-	}
-	for _, a := range c.Assigns {
-		if !s.assignStatement(a) {
-			s.status = 1
-			s.dropLine(1)
-		}
 	}
 	s.status = 0
 	if s.substStatus >= 0 {
@@ -224,7 +223,6 @@ type tempVar struct {
 	name  string
 	value string
 	old   *variable
-	trace string
 }
 
 // prefix performs the assignments before a command. They are undone by
@@ -244,24 +242,18 @@ func (s *state) prefix(as []*syntax.Assign) []tempVar {
 			continue
 		}
 		old := s.vars[name]
-		v := &variable{own: s.own, attr: attrExport, set: true, scope: s.scope}
+		v := &variable{own: s.own, attr: attrExport, set: true, scope: s.scope, str: value}
 		if old != nil {
 			v.attr |= old.attr & (attrInteger | attrLower | attrUpper | attrCapital)
 			v.scope = old.scope
-			if a.Append {
+			if a.Append { // otherwise the attributes do not matter here
 				prev, _ := old.scalar()
-				v.str = prev
+				v.str, _ = s.convert(v, prev, value, true)
 			}
 		}
-		text, ok := s.convert(v, v.str, value, a.Append)
-		if !ok {
-			s.dropPrefix(temp)
-			s.dropLine(1)
-		}
-		v.str = text
 		s.ownVars()[name] = v
 		s.assigned(name, v)
-		temp = append(temp, tempVar{name: name, value: text, old: old})
+		temp = append(temp, tempVar{name: name, value: v.str, old: old})
 	}
 	return temp
 }

@@ -57,11 +57,13 @@ type state struct {
 	stack []string    // of pushd, without the present directory
 
 	ctl     control
-	ctlN    int // loops still to leave
-	loops   int // loops around the present command
-	sources int // sourced files around it
-	evals   int // nesting for PS4
-	depth   int // nesting of everything, against the limit
+	ctlN    int    // loops still to leave
+	loops   int    // loops around the present command
+	sources int    // sourced files around it
+	evals   int    // nesting for PS4
+	reading int    // texts that are being read and run, one inside the other
+	cmdName string // of the builtin that runs, for messages of arithmetic
+	depth   int    // nesting of everything, against the limit
 	ticks   int64
 
 	line      int          // of the present command
@@ -325,6 +327,9 @@ const (
 	unwindExit unwindKind = iota
 	// unwindLine: an expansion failed; the rest of the input line is dropped.
 	unwindLine
+	// unwindTop: arithmetic that cannot fail quietly did; the rest of the main
+	// script's line is dropped, or all of it for bash -c.
+	unwindTop
 	// unwindKilled: a signal, a limit or cancellation.
 	unwindKilled
 )
@@ -343,6 +348,19 @@ func (s *state) exit(status int) {
 // dropLine unwinds to the loop that reads commands.
 func (s *state) dropLine(status int) {
 	panic(&unwind{kind: unwindLine, status: status})
+}
+
+// dropTop unwinds to the main script.
+func (s *state) dropTop() {
+	panic(&unwind{kind: unwindTop, status: 1})
+}
+
+// dropError is dropLine for the failures that end the shell under set -e.
+func (s *state) dropError() {
+	if s.opts.on(optErrexit) {
+		s.exit(1)
+	}
+	s.dropLine(1)
 }
 
 // deeper counts one level of nesting; the caller defers s.depth--.

@@ -101,6 +101,7 @@ func (s *state) spawn(c *state, body func(*state)) *process {
 func (s *state) subshellCommand(c *syntax.Subshell) {
 	s.at(c.Lparen)
 	sub := s.fork(false)
+	sub.loops = 0
 	sub.p = s.x.newProcess(s.p, s.p.args)
 	sub.run(func(sub *state) { sub.runList(c.Stmts) })
 	s.rejoin(sub)
@@ -270,7 +271,7 @@ func (s *state) startJob(st *syntax.Stmt) *process {
 			c.setFD(0, f)
 		}
 	}
-	c.noErrexit = 0
+	c.noErrexit, c.loops = 0, 0
 	p := s.spawn(c, func(c *state) { c.stage(st) })
 	s.lastBG = p.pid
 	s.jobs.add(p, st)

@@ -350,7 +350,7 @@ func (s *state) compareFiles(a, op, b string) bool {
 
 // testCommand runs [[ ... ]].
 func (s *state) testCommand(c *syntax.TestClause) {
-	s.at(c.Left)
+	s.at(c.Right) // as Bash numbers it
 	s.debugTrap()
 	s.status = s.cond(c.X)
 	s.checkError()

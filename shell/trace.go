@@ -121,9 +121,6 @@ func (s *state) traceDecl(name string, c *syntax.DeclClause, args []declArg) {
 			}
 			s.traceText(a.name + op + p.b.String())
 			words = append(words, a.name)
-		case a.has:
-			i := strings.IndexByte(a.text, '=')
-			words = append(words, a.text[:i+1]+s.traceValue(a.value))
 		default:
 			words = append(words, s.traceWord(a.text))
 		}
@@ -173,12 +170,15 @@ func (s *state) traceCond(op, a, b string, binary bool) {
 	if !s.tracing() {
 		return
 	}
+	if a == "" {
+		a = "''"
+	}
 	if binary {
-		if op != "==" && op != "!=" && op != "=" && op != "=~" {
-			b = s.traceWord(b)
+		if b == "" {
+			b = "''"
 		}
-		s.traceText("[[ " + s.traceWord(a) + " " + op + " " + b + " ]]")
+		s.traceText("[[ " + a + " " + op + " " + b + " ]]")
 		return
 	}
-	s.traceText("[[ " + op + " " + s.traceWord(a) + " ]]")
+	s.traceText("[[ " + op + " " + a + " ]]")
 }

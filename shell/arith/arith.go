@@ -47,7 +47,7 @@ func eval(expr string, vars Vars, depth int) (v int64, err error) {
 		return n, nil
 	}
 	e := &evaluator{vars: vars, depth: depth}
-	e.s = strings.TrimLeft(expr, " \t\n")
+	e.s = strings.TrimLeft(expr, " \t")
 	if depth > MaxDepth {
 		return 0, &Error{Expr: e.s, Msg: "expression recursion level exceeded", Token: e.s}
 	}
@@ -115,6 +115,8 @@ type evaluator struct {
 	skip  int // more than 0: parse, but take no effect
 	nest  int
 
+	stepped bool // the token before ends ++x, which x++ cannot follow
+
 	tok  tokenKind
 	last tokenKind // the token before
 	op   string
@@ -176,19 +178,21 @@ func (e *evaluator) conditional() int64 {
 	if !e.is("?") {
 		return c
 	}
-	e.next()
-	if e.tok == end || e.is(":") {
-		e.fail("expression expected")
-	}
-	a := e.branch(c != 0, e.comma)
+	a := e.branch(c != 0, func() int64 {
+		if e.tok == end || e.is(":") {
+			e.fail("expression expected")
+		}
+		return e.comma()
+	})
 	if !e.is(":") {
 		e.fail("`:' expected for conditional expression")
 	}
-	e.next()
-	if e.tok == end {
-		e.fail("expression expected")
-	}
-	b := e.branch(c == 0, e.conditional)
+	b := e.branch(c == 0, func() int64 {
+		if e.tok == end {
+			e.fail("expression expected")
+		}
+		return e.conditional()
+	})
 	e.last = number
 	if c != 0 {
 		return a
@@ -196,19 +200,19 @@ func (e *evaluator) conditional() int64 {
 	return b
 }
 
-// branch evaluates, with effect only if live.
+// branch moves on and evaluates, with effect only if live.
 func (e *evaluator) branch(live bool, f func() int64) int64 {
 	if !live {
 		e.skip++
 		defer func() { e.skip-- }()
 	}
+	e.next()
 	return f()
 }
 
 func (e *evaluator) or() int64 {
 	v := e.and()
 	for e.is("||") {
-		e.next()
 		r := e.branch(v == 0, e.and)
 		v = truth(v != 0 || r != 0)
 		e.last = number
@@ -219,7 +223,6 @@ func (e *evaluator) or() int64 {
 func (e *evaluator) and() int64 {
 	v := e.level(0)
 	for e.is("&&") {
-		e.next()
 		r := e.branch(v != 0, func() int64 { return e.level(0) })
 		v = truth(v != 0 && r != 0)
 		e.last = number
@@ -429,7 +432,9 @@ func (e *evaluator) preStep() int64 {
 		e.fail("identifier expected after pre-increment or pre-decrement")
 	}
 	v := e.step(e.id, e.sub, e.idx, e.val, inc)
+	e.stepped = true
 	e.next()
+	e.stepped = false
 	e.last = number
 	return v
 }

@@ -51,6 +51,7 @@ func (e *evaluator) variable() {
 		i += n
 	}
 	e.at = i
+	e.lookAhead()
 	rest := strings.TrimLeft(e.s[i:], " \t\n")
 	stepping := e.tok == preInc || e.tok == preDec
 	e.tok = name
@@ -60,6 +61,37 @@ func (e *evaluator) variable() {
 	}
 	e.load()
 }
+
+// lookAhead finds what cannot be a token after a variable before the variable
+// is evaluated, as Bash does because it looks for "=" there.
+func (e *evaluator) lookAhead() {
+	i := e.at
+	for {
+		for i < len(e.s) && strings.IndexByte(" \t\n\r", e.s[i]) >= 0 {
+			i++
+		}
+		if i >= len(e.s) || !isNameStart(e.s[i]) {
+			break
+		}
+		for i < len(e.s) && isAlnum(e.s[i]) {
+			i++
+		}
+		if i < len(e.s) && e.s[i] == '[' {
+			n := subscriptLen(e.s[i:])
+			if n < 0 {
+				return
+			}
+			i += n
+		}
+	}
+	if i < len(e.s) && (e.s[i] < '0' || e.s[i] > '9') && strings.IndexByte(operatorBytes, e.s[i]) < 0 {
+		e.start = i
+		e.fail("syntax error: invalid arithmetic operator")
+	}
+}
+
+// operatorBytes are what operators start with.
+const operatorBytes = "+-*/%<>&|^!~?:,()="
 
 // subscriptLen is the length of "[...]" at the start of s, -1 when it is not
 // closed.
@@ -102,18 +134,18 @@ func (e *evaluator) number() {
 	}
 	if n := strings.IndexByte(digits, '#'); n >= 0 {
 		if base != 10 {
-			e.fail("invalid number")
+			e.failNumber("invalid number")
 		}
 		b := e.digits(digits[:n], 10)
 		if b < 2 || b > 64 {
-			e.fail("invalid arithmetic base")
+			e.failNumber("invalid arithmetic base")
 		}
 		base, digits = b, digits[n+1:]
 		if digits == "" {
-			e.fail("invalid integer constant")
+			e.failNumber("invalid integer constant")
 		}
 		if strings.IndexByte(digits, '#') >= 0 {
-			e.fail("invalid number")
+			e.failNumber("invalid number")
 		}
 	}
 	e.val = e.digits(digits, base)
@@ -140,11 +172,17 @@ func (e *evaluator) digits(s string, base int64) int64 {
 			d = 63
 		}
 		if d < 0 || d >= base {
-			e.fail("value too great for base")
+			e.failNumber("value too great for base")
 		}
 		v = v*base + d
 	}
 	return v
+}
+
+// failNumber reports a constant that is none: only what comes up to its end is
+// shown.
+func (e *evaluator) failNumber(msg string) {
+	panic(&Error{Expr: e.s[:e.at], Msg: msg, Token: e.s[e.start:e.at]})
 }
 
 // operator reads anything else.
@@ -175,7 +213,7 @@ func (e *evaluator) operator(c byte) {
 	if (c == '+' || c == '-') && len(rest) > 1 && rest[1] == c && e.steps(c, rest) {
 		return
 	}
-	if strings.IndexByte("+-*/%<>&|^!~?:,()", c) < 0 {
+	if strings.IndexByte(operatorBytes, c) < 0 {
 		operand := e.tok == number || e.tok == name || e.tok == postInc || e.tok == postDec || e.is(")")
 		if operand {
 			e.fail("syntax error: invalid arithmetic operator")
@@ -188,6 +226,9 @@ func (e *evaluator) operator(c byte) {
 
 // steps reads ++ or --, unless it is two signs.
 func (e *evaluator) steps(c byte, rest string) bool {
+	if e.stepped {
+		e.fail(rest[:2] + ": assignment requires lvalue")
+	}
 	if e.tok == name {
 		e.tok = postInc
 		if c == '-' {

@@ -160,7 +160,12 @@ func (p *Parser) condWord(ctx wordContext) *syntax.Word {
 	if strings := p.src[p.off:]; len(strings) >= 2 && strings[:2] == "]]" || p.off >= len(p.src) {
 		p.condFail(p.line, "unexpected argument `]]' to conditional binary operator")
 	}
-	w := p.word(ctx)
+	line := p.line
+	scanned := p.scan(ctx)
+	if ctx == inRegex && !scanned.ended && scanned.parens > 0 {
+		p.failEOF(')', line)
+	}
+	w := &syntax.Word{Parts: scanned.parts}
 	if len(w.Parts) == 0 {
 		t := p.peek()
 		p.condFail(t.line, "unexpected argument `%s' to conditional binary operator", t.source())

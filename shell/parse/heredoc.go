@@ -137,7 +137,7 @@ func (p *Parser) heredocBody(h *heredoc, body string, line int) *syntax.Word {
 		w.Parts = []syntax.WordPart{&syntax.SglQuoted{Left: position(0, line), Value: body}}
 		return w
 	}
-	sub := New(body, line, p.opt)
+	sub := newParser(body, line, p.opt)
 	sub.depth, sub.extglob, sub.heredoc = p.depth, p.extglob, true
 	w.Parts = sub.scan(inHeredoc).parts
 	return w

@@ -29,6 +29,7 @@ type Parser struct {
 
 	src  string
 	off  int // next byte to read
+	mark int // where Read goes on
 	line int // its line, from 1
 
 	tok     token // the token peeked at
@@ -64,13 +65,26 @@ type aliasText struct {
 
 // New returns a parser of src, whose first line has number line.
 func New(src string, line int, opt Options) *Parser {
+	if n := len(src); n > 0 && src[n-1] != '\n' {
+		// The end of the input ends a line too. A backslash there is a backslash.
+		slashes := 0
+		for slashes < n && src[n-1-slashes] == '\\' {
+			slashes++
+		}
+		src += `\`[:slashes%2] + "\n"
+	}
+	return newParser(src, line, opt)
+}
+
+// newParser is New for a text that is part of a line.
+func newParser(src string, line int, opt Options) *Parser {
 	return &Parser{opt: opt, src: src, line: line, last: tNewline}
 }
 
 // Word parses the whole of src as one word in which blanks and operators are
 // text and quotes quote: a subscript, or the pieces of a nameref.
 func Word(src string) *syntax.Word {
-	p := New(src, 1, Options{})
+	p := newParser(src, 1, Options{})
 	w := &syntax.Word{}
 	defer func() {
 		if e, ok := recover().(*Error); ok && e != nil {
@@ -91,7 +105,7 @@ func Word(src string) *syntax.Word {
 // Array parses the text of an array's value, "(a b)". What is no such text
 // yields an empty array.
 func Array(src string) (arr *syntax.ArrayExpr) {
-	p := New(src, 1, Options{})
+	p := newParser(src, 1, Options{})
 	defer func() {
 		if e, ok := recover().(*Error); ok && e != nil {
 			arr = &syntax.ArrayExpr{}
@@ -102,7 +116,7 @@ func Array(src string) (arr *syntax.ArrayExpr) {
 
 // Prompt parses src as text in double quotes, as PS4 and its kin are expanded.
 func Prompt(src string) *syntax.Word {
-	p := New(src, 1, Options{})
+	p := newParser(src, 1, Options{})
 	w := &syntax.Word{}
 	defer func() {
 		if e, ok := recover().(*Error); ok && e != nil {
@@ -116,8 +130,12 @@ func Prompt(src string) *syntax.Word {
 // Line returns the number of the line that is being read.
 func (p *Parser) Line() int { return p.line }
 
-// Rest returns the source that has not been read yet.
-func (p *Parser) Rest() string { return p.src[p.off:] }
+// Read returns the source that was read since the last call.
+func (p *Parser) Read() string {
+	text := p.src[min(p.mark, p.off):p.off]
+	p.mark = p.off
+	return text
+}
 
 // Next returns the commands of the next line that has any, or as many lines as
 // they take; io.EOF at the end. An *Error ends the input: what follows a
