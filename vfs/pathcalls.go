@@ -22,8 +22,11 @@ func (w *Walker) dentry(path string, dots error) (Found, error) {
 	if err != nil {
 		return f, err
 	}
-	if f.special {
+	if f.special && f.Name == "" {
 		return f, syscall.EPERM
+	}
+	if f.special {
+		f.Exists, f.special = false, false // nothing is bound there
 	}
 	if f.Name == "" {
 		return f, dots
@@ -83,7 +86,7 @@ func (w *Walker) OpenFile(path string, flags int, perm uint32) (File, error) {
 		if err != nil {
 			return nil, err
 		}
-		if f.Exists {
+		if f.Exists && !(f.special && f.Name != "" && flags&syscall.O_CREAT != 0) {
 			return w.openFound(path, &f, flags)
 		}
 		if flags&syscall.O_CREAT == 0 {
