@@ -290,7 +290,7 @@ func escapeURI(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
 		c := s[i]
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-_.~", c) >= 0 {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-_.~!*'()", c) >= 0 {
 			b.WriteByte(c)
 		} else {
 			const upper = "0123456789ABCDEF"
