@@ -60,18 +60,18 @@ func (d *dumpInput) close() {
 	}
 }
 
-// skip reads over n bytes; false when there are fewer.
-func (d *dumpInput) skip(n uint64) (bool, error) {
+// skip reads over n bytes, and returns how many there were.
+func (d *dumpInput) skip(n uint64) (skipped uint64, err error) {
 	buf := make([]byte, copySize)
-	for n > 0 {
-		k, err := d.Read(buf[:min(n, uint64(len(buf)))])
-		n -= uint64(k)
+	for skipped < n {
+		k, err := d.Read(buf[:min(n-skipped, uint64(len(buf)))])
+		skipped += uint64(k)
 		if err == io.EOF {
-			return false, nil
+			return skipped, nil
 		}
 		if err != nil {
-			return false, err
+			return skipped, err
 		}
 	}
-	return true, nil
+	return skipped, nil
 }

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 
 	"github.com/vfsd/vfsd/shell/cmd/files/gnulib"
+	"github.com/vfsd/vfsd/shell/cmd/text/cformat"
 	"github.com/vfsd/vfsd/shell/command"
 )
 
@@ -77,7 +79,7 @@ func hexdump(ctx context.Context, c *command.Context, args []string) int {
 				if id == 's' {
 					what = "offset"
 				}
-				return c.Errorf("failed to parse %s: '%s'", what, p.Arg())
+				return c.Errorf("failed to parse %s: '%s': %s", what, p.Arg(), command.Strerror(syscall.EINVAL))
 			}
 			if id == 'n' {
 				length, limited = n, true
@@ -117,7 +119,8 @@ func hexToDecimal(s string) string {
 }
 
 func (j *hexdumpJob) run(ctx context.Context, in *dumpInput, skip, length uint64, limited bool) int {
-	if _, err := in.skip(skip); err != nil {
+	at, err := in.skip(skip)
+	if err != nil {
 		return 1
 	}
 	src := io.Reader(in)
@@ -128,7 +131,6 @@ func (j *hexdumpJob) run(ctx context.Context, in *dumpInput, skip, length uint64
 	for _, f := range j.formats {
 		size = max(size, f.size)
 	}
-	at := skip
 	buf, last := make([]byte, size), make([]byte, size)
 	first, same := true, false
 	for {
@@ -164,13 +166,8 @@ func (j *hexdumpJob) run(ctx context.Context, in *dumpInput, skip, length uint64
 		j.c.Errorf("all input file arguments failed")
 		return 1
 	}
-	if at > skip {
-		for _, f := range j.formats {
-			if f.final != "" {
-				fmt.Fprintf(j.c.Stdout, f.final, at)
-				break
-			}
-		}
+	if f := j.formats[len(j.formats)-1]; at > 0 && f.final != "" {
+		fmt.Fprintf(j.c.Stdout, f.final, at)
 	}
 	if in.failed || ctx.Err() != nil {
 		return 1
@@ -265,7 +262,6 @@ type dumpPart struct {
 	text string
 	verb string // "" for text; else a verb of package fmt, or one of _c _u _p _ad _ax _ao
 	size int
-	char bool
 }
 
 // parseDumpFormat reads a format of -e: count/size "format" ...
@@ -294,8 +290,9 @@ func parseDumpFormat(c *command.Context, s string) (dumpFormat, bool) {
 		if end < 0 || u.count > 1<<16 {
 			return bad()
 		}
-		if !u.parse(rest[1 : 1+end]) {
-			return bad()
+		if conversion := u.parse(rest[1 : 1+end]); conversion != "" {
+			c.Errorf("bad conversion character %%%s", conversion)
+			return dumpFormat{}, false
 		}
 		units = append(units, u)
 		rest = rest[end+2:]
@@ -319,18 +316,18 @@ func (u *dumpUnit) bytes() int {
 	return n
 }
 
-// parse reads the format string of a unit.
-func (u *dumpUnit) parse(s string) bool {
+// parse reads the format string of a unit; it returns what is no conversion.
+func (u *dumpUnit) parse(s string) (bad string) {
 	text, stop := echoEscapes(s)
 	if stop {
-		return false
+		return "c"
 	}
 	s = string(text)
 	for s != "" {
 		i := strings.IndexByte(s, '%')
 		if i < 0 {
 			u.parts = append(u.parts, dumpPart{text: s})
-			return true
+			return ""
 		}
 		if i > 0 {
 			u.parts = append(u.parts, dumpPart{text: s[:i]})
@@ -338,7 +335,7 @@ func (u *dumpUnit) parse(s string) bool {
 		s = s[i+1:]
 		n := strings.IndexFunc(s, func(r rune) bool { return !strings.ContainsRune("0123456789.-+# ", r) })
 		if n < 0 {
-			return false
+			return s
 		}
 		flags, verb := s[:n], s[n]
 		s = s[n+1:]
@@ -364,28 +361,28 @@ func (u *dumpUnit) parse(s string) bool {
 			p.verb = "%" + flags + string(verb)
 		case '_':
 			if s == "" {
-				return false
+				return "_"
 			}
 			kind := s[0]
 			s = s[1:]
 			switch kind {
 			case 'a', 'A':
 				if s == "" {
-					return false
+					return "_a"
 				}
 				p.verb, p.size = "_a%"+flags+string(s[0]), 0
 				s = s[1:]
 			case 'p', 'c', 'u':
 				p.verb, p.size = "_"+string(kind)+"%"+flags+"s", 1
 			default:
-				return false
+				return "_" + string(kind)
 			}
 		default:
-			return false
+			return string(verb)
 		}
 		u.parts = append(u.parts, p)
 	}
-	return true
+	return ""
 }
 
 // dumpUnits writes one block by the units of a format. Text after the last
@@ -395,9 +392,6 @@ func dumpUnits(j *hexdumpJob, units []dumpUnit, at uint64, b []byte) {
 	pos := 0
 	for _, u := range units {
 		for it := range u.count {
-			if pos >= len(b) && u.bytes() > 0 {
-				break
-			}
 			for i, p := range u.parts {
 				switch {
 				case p.verb == "":
@@ -406,9 +400,10 @@ func dumpUnits(j *hexdumpJob, units []dumpUnit, at uint64, b []byte) {
 						text = strings.TrimSuffix(text, " ")
 					}
 					out.WriteString(text)
+				case pos >= len(b):
+					fmt.Fprintf(out, "%*s", p.width(), "")
 				case strings.HasPrefix(p.verb, "_a"):
 					fmt.Fprintf(out, p.verb[2:], at+uint64(pos))
-				case pos >= len(b):
 				default:
 					chunk := make([]byte, p.size)
 					copy(chunk, b[pos:])
@@ -418,6 +413,14 @@ func dumpUnits(j *hexdumpJob, units []dumpUnit, at uint64, b []byte) {
 			}
 		}
 	}
+}
+
+// width is the least width of a conversion: the blanks that stand for one whose
+// bytes are missing.
+func (p *dumpPart) width() int {
+	at := strings.IndexByte(p.verb, '%') + 1
+	spec, _ := cformat.Parse(p.verb[at:])
+	return spec.Width
 }
 
 // format formats the bytes of one conversion.

@@ -27,7 +27,8 @@ func init() {
 		{Long: "endian", Arg: command.RequiredArgument, ArgName: "{big|little}", ID: optEndian, Help: "swap input bytes according the specified order"},
 		{Short: 'j', Long: "skip-bytes", Arg: command.RequiredArgument, ArgName: "BYTES", Help: "skip BYTES input bytes first"},
 		{Short: 'N', Long: "read-bytes", Arg: command.RequiredArgument, ArgName: "BYTES", Help: "limit dump to BYTES input bytes"},
-		{Short: 'S', Long: "strings", Arg: command.OptionalArgument, ArgName: "BYTES", ID: 'S', Help: "output strings of at least BYTES graphic chars;\n3 is implied when BYTES is not specified"},
+		{Short: 'S', Arg: command.RequiredArgument, ArgName: "BYTES", Help: "output strings of at least BYTES graphic chars"},
+		{Long: "strings", Arg: command.OptionalArgument, ArgName: "BYTES", ID: 'S', Help: "the same; 3 is implied when BYTES is not specified"},
 		{Short: 't', Long: "format", Arg: command.RequiredArgument, ArgName: "TYPE", Help: "select output format or formats"},
 		{Short: 'v', Long: "output-duplicates", Help: "do not use * to mark line suppression"},
 		{Short: 'w', Long: "width", Arg: command.OptionalArgument, ArgName: "BYTES", Help: "output BYTES bytes per output line;\n32 is implied when BYTES is not specified"},
@@ -293,11 +294,11 @@ func (j *odJob) setBlock(width int, given bool) {
 }
 
 func (j *odJob) run(ctx context.Context) int {
-	ok, err := j.in.skip(j.skip)
+	n, err := j.in.skip(j.skip)
 	if err != nil {
 		return 1
 	}
-	if !ok {
+	if n < j.skip {
 		return j.c.Errorf("cannot skip past end of combined input")
 	}
 	if !j.in.any && j.in.failed {
@@ -325,7 +326,7 @@ func (j *odJob) dump(src io.Reader) error {
 	same, first := false, true
 	for {
 		n, err := io.ReadFull(src, buf)
-		if n == 0 && !j.in.any {
+		if n == 0 && !j.in.any && j.in.failed {
 			return nil // nothing could be opened
 		}
 		if n == 0 {
