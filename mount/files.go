@@ -23,6 +23,9 @@ type openFile struct {
 	// direct: the kernel bypasses its page cache, and so does not follow an
 	// O_SYNC write with an fsync either.
 	direct bool
+	// exec: the kernel opened it to execute it, and releases it when nobody
+	// runs it any more.
+	exec bool
 }
 
 // Opened is the reply to an open.
@@ -45,7 +48,10 @@ const (
 )
 
 func (s *Server) opened(h vfs.Handle, flags int, direct bool, out *Opened) {
-	f := &openFile{h: h, append: flags&syscall.O_APPEND != 0, direct: direct}
+	f := &openFile{h: h, append: flags&syscall.O_APPEND != 0, direct: direct, exec: flags&flagExec != 0}
+	if f.exec {
+		s.running.add(h.Ino())
+	}
 	*out = Opened{FH: s.files.add(f), KeepCache: !direct, DirectIO: direct}
 }
 
@@ -64,6 +70,9 @@ func (s *Server) Open(c *Call, ino vfs.Ino, flags int, out *Opened) syscall.Errn
 
 func (s *Server) open(c *Call, ino vfs.Ino, flags int) (h vfs.Handle, err error) {
 	if flags&flagExec == 0 {
+		if err := s.checkTruncation(c, ino, flags); err != nil {
+			return nil, err
+		}
 		return s.fs.Open(&c.Op, ino, flags&openFlags)
 	}
 	// Executing takes the execute bit and nothing else: the kernel reads the
@@ -73,6 +82,19 @@ func (s *Server) open(c *Call, ino vfs.Ino, flags int) (h vfs.Handle, err error)
 	}
 	c.asRoot(func() { h, err = s.fs.Open(&c.Op, ino, syscall.O_RDONLY) })
 	return h, err
+}
+
+// checkTruncation refuses to empty a program that runs. The kernel does so
+// itself before it sends an OPEN for writing, but not before one for reading
+// that truncates: then it finds out afterwards.
+func (s *Server) checkTruncation(c *Call, ino vfs.Ino, flags int) error {
+	if flags&(syscall.O_TRUNC|syscall.O_ACCMODE) != syscall.O_TRUNC|syscall.O_RDONLY || !s.running.has(ino) {
+		return nil
+	}
+	if err := s.fs.Access(&c.Op, ino, vfs.MayRead|vfs.MayWrite); err != nil {
+		return err
+	}
+	return syscall.ETXTBSY
 }
 
 // Create answers CREATE: it makes and opens a file, or opens the one that
@@ -107,7 +129,7 @@ func (s *Server) openExisting(c *Call, parent vfs.Ino, name string, flags int) (
 	if err != nil {
 		return a, nil, err
 	}
-	h, err := s.fs.Open(&c.Op, a.Ino, flags&openFlags&^syscall.O_EXCL)
+	h, err := s.open(c, a.Ino, flags&^(syscall.O_EXCL|flagExec))
 	if err == nil && flags&syscall.O_TRUNC != 0 {
 		a, err = s.fs.Getattr(&c.Op, a.Ino)
 	}
@@ -223,6 +245,9 @@ func (s *Server) Fsync(c *Call, fh uint64, dataOnly bool) syscall.Errno {
 // Release answers RELEASE: the last descriptor is closed. Nobody waits for it.
 func (s *Server) Release(c *Call, fh uint64) {
 	if f, ok := s.files.remove(fh); ok {
+		if f.exec {
+			s.running.remove(f.h.Ino())
+		}
 		f.release(&c.Op)
 	}
 }

@@ -167,6 +167,35 @@ func (t *inodeTable) drain() {
 	}
 }
 
+// inoCounts counts how often inodes were added and not removed.
+type inoCounts struct {
+	mu sync.Mutex
+	n  map[vfs.Ino]int // guarded by mu
+}
+
+func (t *inoCounts) add(ino vfs.Ino) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.n == nil {
+		t.n = map[vfs.Ino]int{}
+	}
+	t.n[ino]++
+}
+
+func (t *inoCounts) remove(ino vfs.Ino) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.n[ino]--; t.n[ino] <= 0 {
+		delete(t.n, ino)
+	}
+}
+
+func (t *inoCounts) has(ino vfs.Ino) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.n[ino] > 0
+}
+
 // recentInos remembers inodes for recently at least, and at most twice that.
 type recentInos struct {
 	mu        sync.Mutex

@@ -98,6 +98,7 @@ type Server struct {
 	kernel   *kernel
 	inodes   inodeTable
 	files    handleTable[*openFile]
+	running  inoCounts // programs, by open files to execute them
 	dirs     handleTable[*openDir]
 	calls    sync.Pool
 	counts   [opCount]atomic.Uint64

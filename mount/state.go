@@ -21,7 +21,7 @@ import (
 //	notifications  n  n * requests            uvarint each; by opcode
 //	n  n * (ino lookups flags from)           uvarint each: what the kernel holds
 //	n  n * ino                                inodes of recent SETATTRs
-//	n  n * (number flags FS's state)          files: flags are append, direct
+//	n  n * (number flags FS's state)          files: flags are append, direct, exec
 //	n  n * (number FS's state)                directories
 //	crc32c:4                                  little-endian, of all before
 //
@@ -177,7 +177,7 @@ func (s *Server) export(w *stateWriter, fs HandoverFS) error {
 		w.uint(uint64(ino))
 	}
 	err := s.files.export(w, func(f *openFile) ([]byte, error) {
-		w.flags(f.append, f.direct)
+		w.flags(f.append, f.direct, f.exec)
 		return fs.ExportHandle(f.h)
 	})
 	if err != nil {
@@ -204,10 +204,12 @@ func (s *Server) restore(r *stateReader, fs HandoverFS) error {
 		s.setattrs.add(r.ino())
 	}
 	err := s.files.restore(r, func() (*openFile, error) {
-		flags := r.uint(3)
-		f := &openFile{append: flags&1 != 0, direct: flags&2 != 0}
+		flags := r.uint(1<<3 - 1)
+		f := &openFile{append: flags&1 != 0, direct: flags&2 != 0, exec: flags&4 != 0}
 		var err error
-		f.h, err = fs.ImportHandle(r.bytes())
+		if f.h, err = fs.ImportHandle(r.bytes()); err == nil && f.exec {
+			s.running.add(f.h.Ino())
+		}
 		return f, err
 	})
 	if err == nil {
