@@ -146,4 +146,3 @@ func recordsWhole(t *T, writers, n int) {
 	}
 	t.Check(true, "")
 }
-

@@ -248,11 +248,11 @@ func linkCases(g *Group) {
 			}
 		})
 	}
-	g = g.Sub("link")
 }
 
 // linkTargets: what can be linked, and what link leads to.
 func linkTargets(g *Group) {
+	g = g.Sub("link")
 	g.Case("directory/is-EPERM", func(t *T) {
 		t.Dir("d", 0o755)
 		t.Unchanged(func() {
@@ -321,6 +321,7 @@ func linkTargets(g *Group) {
 
 // linkRights: whose files can be linked where, and how often.
 func linkRights(g *Group) {
+	g = g.Sub("link")
 	for _, c := range []struct {
 		name string
 		mode uint32
