@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"errors"
+	"fmt"
 	"syscall"
 
 	"github.com/vfsd/vfsd/vfs"
@@ -92,6 +93,9 @@ func (w *Workspace) resize(b *batch, n *inode, v *inodeValue, size int64) error 
 	})
 	if err != nil && !errors.Is(err, errFound) {
 		return err
+	}
+	if lost < 0 || uint64(lost)*sectorsPerBlock > v.Blocks {
+		return fmt.Errorf("inode %d counts %d blocks and would lose %d: %w", n.ino, v.Blocks/sectorsPerBlock, lost, vfs.ErrCorrupt)
 	}
 	v.Blocks -= uint64(lost) * sectorsPerBlock
 	v.flags &^= flagReserved

@@ -176,11 +176,11 @@ func (k *checker) extent(ino vfs.Ino, x *checkedInode, key, value []byte) {
 	if p.off < x.end {
 		k.problem(ino, "extent at %d overlaps the one before it", p.off)
 	}
-	if p.off%blockSize != 0 && p.off != x.end {
-		k.problem(ino, "extent at %d begins within a block", p.off)
-	}
 	// Extents that meet within a block share it: the first has counted it.
-	x.blocks += uint64(blockCeil(p.end())-blockCeil(p.off)) / blockSize
+	from := max(blockFloor(p.off), blockCeil(x.end))
+	if to := blockCeil(p.end()); to > from {
+		x.blocks += uint64(to-from) / blockSize
+	}
 	x.end = p.end()
 	x.extents = true
 	if p.src == srcChunk {
@@ -264,7 +264,7 @@ func (k *checker) judgeBytes(ino vfs.Ino, x *checkedInode) {
 		if !x.extents {
 			k.problem(ino, "says that it has extents and has none")
 		}
-		if x.end > blockCeil(size) && x.v.flags&flagReserved == 0 {
+		if x.end > size && x.v.flags&flagReserved == 0 {
 			k.problem(ino, "extents end at %d in a file of %d bytes", x.end, size)
 		}
 	}

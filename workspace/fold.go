@@ -19,9 +19,9 @@ import (
 //
 //   - a file of at most inlineMax bytes without a hole is in its inode; one of
 //     at most chunk.WholeMax bytes is one chunk named there;
-//   - else each run of blocks that hold data is a region, cut into chunks by
+//   - else each run of bytes that were written is a region, cut into chunks by
 //     content from its start, or whole when it is no longer than WholeMax;
-//   - runs of reserved blocks are extents without a chunk, cut at multiples of
+//   - runs of reserved space are extents without a chunk, cut at multiples of
 //     chunk.MaxSize.
 //
 // A chunk cut by content depends on nothing before its start, so cutting may
@@ -115,10 +115,10 @@ func (f *folder) fold(n *inode, v *inodeValue) error {
 		return err
 	}
 	size := int64(v.Size)
-	runs := layOut(ps, size)
+	runs := layOut(ps)
 	v.content, v.inline, v.chunk = contentNone, nil, chunk.ID{}
 	v.flags &^= flagReserved
-	if k := len(runs) - 1; k >= 0 && runs[k].src == srcZero && runs[k].end() > blockCeil(size) {
+	if k := len(runs) - 1; k >= 0 && runs[k].src == srcZero && runs[k].end() > size {
 		v.flags |= flagReserved
 	}
 	if len(runs) == 1 && runs[0].src != srcZero && runs[0].off == 0 && runs[0].len == size && size <= chunk.WholeMax {
@@ -155,41 +155,22 @@ func (f *folder) pieces(n *inode) ([]piece, error) {
 	return ps, err
 }
 
-// layOut returns the runs of data blocks (srcChunk) and of reserved blocks
-// (srcZero) that the pieces make, in order. Data ends with the file, reserved
-// space may go on.
-func layOut(ps []piece, size int64) []piece {
+// layOut returns the runs of data (srcChunk) and of reserved space (srcZero)
+// that the pieces make, in order. They are exact to the byte: were they rounded
+// to blocks, what a truncation leaves of a block would depend on whether a
+// checkpoint had come first.
+func layOut(ps []piece) []piece {
 	var runs []piece
-	add := func(src source, lo, hi int64) {
-		if k := len(runs) - 1; k >= 0 && runs[k].src == src && runs[k].end() >= lo {
-			runs[k].len = max(runs[k].end(), hi) - runs[k].off
-			return
-		}
-		runs = append(runs, piece{off: lo, len: hi - lo, src: src})
-	}
 	for _, p := range ps {
-		lo, hi := blockFloor(p.off), blockCeil(p.end())
-		if k := len(runs) - 1; k >= 0 && runs[k].end() > lo {
-			last := &runs[k]
-			if last.src == p.src || last.src == srcChunk || p.src == srcZero {
-				lo = last.end() // the block they share holds data already, or still none
-			} else if last.len = lo - last.off; last.len == 0 {
-				runs = runs[:k] // the reserved block turns out to hold data
-			}
+		src := srcChunk
+		if p.src == srcZero {
+			src = srcZero
 		}
-		if hi <= lo {
+		if k := len(runs) - 1; k >= 0 && runs[k].src == src && runs[k].end() == p.off {
+			runs[k].len += p.len
 			continue
 		}
-		if p.src == srcZero {
-			add(srcZero, lo, hi)
-		} else {
-			add(srcChunk, lo, hi)
-		}
-	}
-	for i := range runs {
-		if r := &runs[i]; r.src == srcChunk {
-			r.len = min(r.end(), size) - r.off
-		}
+		runs = append(runs, piece{off: p.off, len: p.len, src: src})
 	}
 	return runs
 }

@@ -98,7 +98,7 @@ func stressWriter(w *Workspace, id, rounds int) error {
 	defer h.Release(rootOp)
 	var want []byte
 	for k := range rounds {
-		off, p := r.Intn(len(want)+1000), make([]byte, 1+r.Intn(50000))
+		off, p := r.Intn(len(want)+20000), make([]byte, 1+r.Intn(30000))
 		r.Read(p)
 		if _, err := h.Write(rootOp, p, int64(off)); err != nil {
 			return err
@@ -112,7 +112,7 @@ func stressWriter(w *Workspace, id, rounds int) error {
 			if err := h.Fsync(rootOp, false); err != nil {
 				return err
 			}
-		case 5:
+		case 1, 4, 5, 8:
 			n := r.Intn(len(want) + 1)
 			if _, err := w.Setattr(rootOp, h.Ino(), &vfs.SetAttr{Mask: vfs.SetSize, Size: uint64(n), Handle: h}); err != nil {
 				return err
