@@ -53,6 +53,9 @@ type frozenState struct {
 // Checkpoint makes a commit of everything acknowledged before the call and
 // returns it. Without a change since the newest commit that is the newest.
 func (w *Workspace) Checkpoint(ctx context.Context, cause, label string) (chunk.ID, error) {
+	if w.readOnly {
+		return chunk.ID{}, syscall.EROFS
+	}
 	w.checkpointing.Lock()
 	defer w.checkpointing.Unlock()
 	return w.checkpoint(ctx, cause, label)

@@ -145,6 +145,14 @@ func (d *DataDir) prepare() error {
 	} else if err != nil {
 		return err
 	}
+	// Not made anew where there was one: it would be an empty store under heads
+	// that need a full one.
+	if names, err := d.List(); err == nil && len(names) > 0 {
+		if _, err := d.fsys.Stat(filepath.Join(d.dir, chunksName)); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("it has %d workspaces and no %s: put that back from a copy, or begin with another directory: %w",
+				len(names), chunksName, vfs.ErrCorrupt)
+		}
+	}
 	for _, sub := range []string{chunksName, wsName} {
 		if err := d.fsys.MkdirAll(filepath.Join(d.dir, sub), 0o700); err != nil {
 			return err

@@ -319,3 +319,110 @@ func TestSleeping(t *testing.T) {
 		t.Errorf("%d names after it was opened again", got)
 	}
 }
+
+// TestTruncateWhileFrozen cuts files whose bytes a checkpoint is folding: what
+// they take must come out the same whichever is first.
+func TestTruncateWhileFrozen(t *testing.T) {
+	x := newTestDataDir(t)
+	w, err := x.d.Create(context.Background(), "w", 0, 0)
+	must(t, err)
+	a := &actor{fs: w, handles: map[int]vfs.Handle{}}
+	for i := range 40 {
+		p := fmt.Sprintf("f%d", i)
+		a.do(&step{kind: stepCreate, p: p, mode: 0o644})
+		a.do(&step{kind: stepWrite, p: p, off: 5000, data: []byte("x")})
+		a.do(&step{kind: stepWrite, p: p, off: 20000, data: make([]byte, 300)})
+	}
+	w.mu.Lock()
+	must(t, w.freeze())
+	w.mu.Unlock()
+	for i := range 40 {
+		p := fmt.Sprintf("f%d", i)
+		a.do(&step{kind: stepTruncate, p: p, off: int64(i) * 550})
+		a.do(&step{kind: stepPunch, p: p, off: 5000, n: int64(1 + i*200)})
+	}
+	checkBlocks(t, w)
+	_, err = w.Checkpoint(context.Background(), CauseCheckpoint, "")
+	must(t, err)
+	checkBlocks(t, w)
+	checkClean(t, w)
+	for i := range 40 {
+		a.do(&step{kind: stepTruncate, p: fmt.Sprintf("f%d", i)})
+	}
+	for _, e := range list(t, w, vfs.RootIno) {
+		if at, err := w.Getattr(rootOp, e.Ino); err != nil || at.Blocks != 0 {
+			t.Errorf("%s: %d blocks once it is empty, %v", e.Name, at.Blocks, err)
+		}
+	}
+	checkClean(t, w)
+}
+
+// TestDamagedJournal: the workspace does not open, its snapshots can be read.
+func TestDamagedJournal(t *testing.T) {
+	ctx := context.Background()
+	x := newTestDataDir(t)
+	w, err := x.d.Create(ctx, "w", 0, 0)
+	must(t, err)
+	makeFiles(t, w, 20)
+	_, err = w.Snapshot(ctx, "s")
+	must(t, err)
+	want := dump(t, w, true)
+	makeFiles(t, &subdir{FS: w}, 20)
+	segments, err := filepath.Glob(filepath.Join(x.dir, "workspaces", "w", "journal", "*", "0*"))
+	must(t, err)
+	x.kill()
+	segments, err = filepath.Glob(filepath.Join(x.dir, "workspaces", "w", "journal", "*", "0*"))
+	must(t, err)
+	raw, err := os.ReadFile(segments[0])
+	must(t, err)
+	raw[len(raw)/2] ^= 1
+	must(t, os.WriteFile(segments[0], raw, 0o600))
+	if _, err := x.d.Open("w"); !errors.Is(err, vfs.ErrCorrupt) {
+		t.Fatalf("a damaged journal is opened: %v", err)
+	}
+	if err := x.d.Verify(ctx, "w"); !errors.Is(err, vfs.ErrCorrupt) {
+		t.Errorf("verify: %v", err)
+	}
+	var files []string
+	must(t, x.d.Scrub(ctx, nil, func(file string, _ int64, _ error) { files = append(files, file) }))
+	if len(files) != 1 || files[0] != segments[0] {
+		t.Errorf("scrub names %v", files)
+	}
+	v, err := x.d.OpenHead(ctx, "w")
+	must(t, err)
+	id, err := v.Resolve(ctx, "s")
+	must(t, err)
+	f, err := x.d.Fork(ctx, v, id, "rescued")
+	must(t, err)
+	if d := firstDifference(dump(t, f, true), want); d != "" {
+		t.Errorf("the fork of its snapshot: %s", d)
+	}
+}
+
+// subdir makes what is made in the root in a directory of its own.
+type subdir struct{ vfs.FS }
+
+func (s *subdir) Mkdir(op *vfs.Op, parent vfs.Ino, name string, mode uint32) (vfs.Attr, error) {
+	return s.FS.Mkdir(op, parent, "more-"+name, mode)
+}
+
+// TestRestoreLink: a name that comes back belongs to the inode that it had, if
+// another name has kept that.
+func TestRestoreLink(t *testing.T) {
+	ctx := context.Background()
+	x := newTestDataDir(t)
+	w, err := x.d.Create(ctx, "w", 0, 0)
+	must(t, err)
+	a := &actor{fs: w, handles: map[int]vfs.Handle{}}
+	a.do(&step{kind: stepCreate, p: "f", mode: 0o644})
+	a.do(&step{kind: stepLink, p: "f", q: "l"})
+	s, err := w.Snapshot(ctx, "s")
+	must(t, err)
+	a.do(&step{kind: stepUnlink, p: "f"})
+	_, err = w.Restore(ctx, s.Commit, "f")
+	must(t, err)
+	if mustWalk(t, a, "f") != mustWalk(t, a, "l") {
+		t.Error("the link was cut")
+	}
+	checkClean(t, w)
+}

@@ -322,7 +322,7 @@ func (r *restorer) node(a vfs.Attr, parent vfs.Ino, name string) error {
 		return err
 	}
 	if !exists {
-		if b, err = r.create(a, parent, name); err != nil {
+		if b, err = r.revive(a, parent, name); err != nil {
 			return err
 		}
 	}
@@ -349,6 +349,16 @@ func (r *restorer) keeps(a, b vfs.Attr) bool {
 		return true
 	}
 	return a.IsRegular() && b.Nlink == 1
+}
+
+// revive binds a name that is gone: to the inode that it was bound to, where
+// another name has kept that, or to a new one.
+func (r *restorer) revive(a vfs.Attr, parent vfs.Ino, name string) (vfs.Attr, error) {
+	if b, err := r.live.Getattr(r.op, a.Ino); err == nil && a.Nlink > 1 && b.Nlink > 0 && !a.IsDir() &&
+		a.Mode&vfs.ModeTypeMask == b.Mode&vfs.ModeTypeMask && a.Btime == b.Btime {
+		return r.live.Link(r.op, b.Ino, parent, name)
+	}
+	return r.create(a, parent, name)
 }
 
 func (r *restorer) create(a vfs.Attr, parent vfs.Ino, name string) (vfs.Attr, error) {

@@ -27,6 +27,7 @@ func (w *Workspace) viewOf(id chunk.ID, c *Commit) *Workspace {
 		chunks: w.chunks, cache: w.cache, log: w.log, id: w.id, replica: w.replica,
 		layers:  layers{base: tree.Load(w.chunks.Raw(), w.cache, c.Root)},
 		usage:   usage{c.Inodes, c.Blocks},
+		head:    w.head, // snapshots and history are those of the workspace
 		orphans: map[vfs.Ino]*inode{}, readOnly: true,
 	}
 	v.inodes.m = map[vfs.Ino]*inode{}
