@@ -27,6 +27,17 @@ func describeUsers(string) string { return "some process" }
 
 func useOf(uint32) (mask uint32, isUse bool) { return 0, false }
 
+func (at *attachment) device() uint64 { return 0 }
+
+func watchedInodes(uint64) map[vfs.Ino]bool { return nil }
+
+// toucher does not exist where there is no attach.
+type toucher struct{}
+
+func (*toucher) touch(*touches, touchKind, string) error { return errNotSupported }
+func (*toucher) kill()                                   {}
+func (*toucher) stop(*touches)                           {}
+
 func effective(uint32) (caps uint64, ok bool) { return 0, false }
 
 func reaches(uint32, uint32, *vfs.Attr) bool { return false }

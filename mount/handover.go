@@ -145,6 +145,7 @@ func (m *mounted) left() {
 	if m.s.unwatch != nil {
 		m.s.unwatch()
 	}
+	m.s.touches.end()
 	serving.remove(m.s)
 	m.at.notify.close()
 	m.err = errors.Join(ErrLeft, m.at.closeFD())

@@ -26,9 +26,7 @@ type inodeShard struct {
 type inodeState struct {
 	// lookups<<flagBits | flags
 	word uint64
-	// from is the directory by which the kernel last came to know the inode; 0
-	// once it is certain that the kernel has taken it in. Until then an
-	// invalidation could pass before what it is to invalidate arrives.
+	// from is the directory by which the kernel last came to know the inode.
 	from vfs.Ino
 }
 
@@ -40,6 +38,10 @@ const (
 	flagOpen = 1 << 1
 	// flagGranted: entries below it were given to the kernel for ever.
 	flagGranted = 1 << 2
+	// flagFresh: it is not certain that the kernel has taken the inode in since
+	// it was last given. Until then an invalidation could pass before what it is
+	// to invalidate arrives.
+	flagFresh = 1 << 3
 )
 
 func (t *inodeTable) init(fs vfs.FS) {
@@ -67,6 +69,9 @@ func (t *inodeTable) introduce(ino, from vfs.Ino) {
 	}
 	st.word += 1 << flagBits
 	st.from = from
+	if from != 0 {
+		st.word |= flagFresh
+	}
 	sh.m[ino] = st
 }
 
@@ -107,12 +112,21 @@ func (t *inodeTable) settle(ino vfs.Ino) (from vfs.Ino, held bool) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	st, held := sh.m[ino]
-	if !held || st.from == 0 {
+	if !held || st.word&flagFresh == 0 {
 		return 0, held
 	}
-	from, st.from = st.from, 0
+	st.word &^= flagFresh
 	sh.m[ino] = st
-	return from, true
+	return st.from, true
+}
+
+// from returns the directory by which the kernel last came to know ino; 0 when
+// there is none.
+func (t *inodeTable) from(ino vfs.Ino) vfs.Ino {
+	sh := t.shard(ino)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	return sh.m[ino].from
 }
 
 // setFlags sets and clears flags and returns what they were.

@@ -29,6 +29,10 @@
 //  4. ENOSYS never reaches the kernel from an FS: it would switch the operation
 //     off for the life of the mount.
 //
+// Watchers (inotify) hear of changes that came by another way in, within a
+// second, by touches that a process of ours makes through the mount (touch.go);
+// not on a read-only mount, which nobody can touch.
+//
 // The kernel is not asked for default_permissions: it would fetch a directory's
 // attributes anew after each change in it, which costs a creation 15 to 25 per
 // cent and a removal 40 to 100. The FS decides, with the caller's credentials;
@@ -55,8 +59,9 @@
 //
 // # Locks
 //
-// In this order: an inode shard's lock, then the FS's. The handle table's lock
-// and the policy's are leaves. No lock of this package is held while the
+// In this order: an inode shard's lock, then the FS's. The handle table's lock,
+// the policy's and those of touches are leaves, but for touches.busy, which is
+// held while the FS is asked for names and is before all. No lock of this package is held while the
 // kernel is notified or a request's reply is awaited.
 package mount
 
@@ -267,10 +272,12 @@ type mounted struct {
 }
 
 func newMounted(d Driver, o *Options, at *attachment) *mounted {
-	return &mounted{
+	m := &mounted{
 		o: o, d: d, at: at, s: newServer(o, at.notify), done: make(chan struct{}),
 		pauses: make(chan bool), paused: make(chan struct{}), goOn: make(chan bool),
 	}
+	m.s.touches.mountPoint, m.s.touches.device = o.MountPoint, at.device()
+	return m
 }
 
 func (m *mounted) conn() Conn {
@@ -328,7 +335,10 @@ func (m *mounted) Unmount() error {
 		return m.err
 	default:
 	}
-	if err := m.at.detach(false); err != nil {
+	goOn := m.s.touches.suspend()
+	err := m.at.detach(false)
+	goOn()
+	if err != nil {
 		if errors.Is(err, syscall.EBUSY) {
 			return fmt.Errorf("unmount %s: %w: in use by %s", m.o.MountPoint, syscall.EBUSY, describeUsers(m.o.MountPoint))
 		}

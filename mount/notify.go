@@ -29,6 +29,7 @@ func (s *Server) Origin() vfs.Origin { return s.origin }
 func (s *Server) Changed(cs []vfs.Change) {
 	s.changes.Add(1) // before the plan looks at what the kernel holds; see give
 	p := s.plan(cs)
+	s.touches.note(cs)
 	s.again(p)
 	if p.waits() {
 		done := make(chan struct{})

@@ -109,6 +109,7 @@ type Server struct {
 	policyGen uint64 // raised by every change of rights; guarded by policyMu
 
 	background background
+	touches    touches
 
 	// init is how INIT went; set before the first request, nil where the
 	// driver does not tell.
@@ -124,6 +125,7 @@ func newServer(o *Options, k *kernel) *Server {
 	if o.AllowOther {
 		s.owner.UID = nobody
 	}
+	s.touches.s, s.touches.ended = s, make(chan struct{})
 	s.inodes.init(o.FS)
 	s.calls.New = func() any { return newCall(s) }
 	return s
@@ -183,6 +185,7 @@ func (s *Server) stop() {
 		s.unwatch()
 	}
 	close(s.ended)
+	s.touches.end()
 	serving.remove(s)
 	s.background.finish()
 	op := &vfs.Op{Origin: s.origin}
