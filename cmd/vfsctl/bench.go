@@ -60,7 +60,7 @@ func newBench(o *options, s streams) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case b.list:
-				return listWorkloads(s)
+				return listWorkloads(b, s)
 			case len(args) != 1 || b.baseline == "":
 				return control.Errorf(control.KindUsage, "bench: it takes a directory and --baseline; usage: %s", cmd.UseLine())
 			}
@@ -84,7 +84,22 @@ func newBench(o *options, s streams) *cobra.Command {
 	return jsonFlag(cmd, o)
 }
 
-func listWorkloads(s streams) error {
+// workloadReport is one of what bench --list --json prints.
+type workloadReport struct {
+	Name  string  `json:"name"`
+	Title string  `json:"title"`
+	Cold  bool    `json:"cold"`            // the kernel's caches are dropped before
+	Limit float64 `json:"limit,omitempty"` // that the ratio to the baseline should reach
+}
+
+func listWorkloads(o benchOptions, s streams) error {
+	if o.json {
+		all := []workloadReport{}
+		for _, w := range workload.All(workload.Full) {
+			all = append(all, workloadReport{w.Name, w.Title, w.Cold, w.Limit})
+		}
+		return s.printJSON(all)
+	}
 	rows := [][]string{{"WORKLOAD", "WHAT", "CLIENT", "CACHES", "TO REACH"}}
 	for _, w := range workload.All(workload.Full) {
 		caches, limit := "warm", "-"

@@ -30,13 +30,15 @@ type checkReport struct {
 }
 
 func runCheck(ctx context.Context, o *options, s streams, arg string) (err error) {
+	var r control.CheckRequest
+	if r.Workspace, r.At, err = splitState("check", arg); err != nil {
+		return err
+	}
 	c, err := connect(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer c.close(o)
-	var r control.CheckRequest
-	r.Workspace, r.At = splitAt(arg)
 	report := checkReport{Found: []control.Problem{}}
 	bar := newProgress(s, "check", countEntries)
 	report.Checked, err = control.CheckStream.Do(ctx, c.Client, r, bar.update, func(p control.Problem) {

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
 	"time"
 
 	"github.com/vfsd/vfsd/internal/control"
@@ -36,7 +34,10 @@ const (
 // connect asks the daemon or, when none runs, opens the data directory, which
 // is not made.
 func connect(ctx context.Context, o *options) (*session, error) {
-	if _, err := os.Stat(o.data); errors.Is(err, fs.ErrNotExist) {
+	if !daemon.HasDataDir(o.data) {
+		if err := daemon.CheckDir(o.data); err != nil {
+			return nil, err
+		}
 		return nil, control.Errorf(control.KindNotFound, "data directory %s: there is none yet; vfsctl up or vfsctl create makes it, --data names another", o.data)
 	}
 	return connectOrMake(ctx, o)

@@ -11,7 +11,7 @@ import (
 // newDaemon is what "up" runs where there is no vfsd.
 func newDaemon(o *options) *cobra.Command {
 	return &cobra.Command{
-		Use: "daemon", Short: "Be the daemon, in the foreground", Hidden: true, Args: cobra.NoArgs,
+		Use: "daemon", Short: "Be the daemon, in the foreground", Hidden: true, Args: noArgs,
 		RunE: func(*cobra.Command, []string) error { return daemon.Foreground(o.data, slog.LevelInfo, 0) },
 	}
 }

@@ -38,9 +38,13 @@ second one, it is the present state of the same workspace.
 
 func runDiff(ctx context.Context, o *options, s streams, args []string) error {
 	var r control.DiffRequest
-	r.Workspace, r.From = splitAt(args[0])
-	if len(args) == 2 {
-		r.ToWorkspace, r.To = splitAt(args[1])
+	var err error
+	r.Workspace, r.From, err = splitState("diff", args[0])
+	if len(args) == 2 && err == nil {
+		r.ToWorkspace, r.To, err = splitState("diff", args[1])
+	}
+	if err != nil {
+		return err
 	}
 	d, err := call(ctx, o, control.DiffCall, r)
 	if err != nil {

@@ -16,7 +16,7 @@ func newDoctor(o *options, s streams) *cobra.Command {
 		Long: `Examine this machine and the data directory, and name the command that mends what
 is wrong. It repairs nothing by itself, and works with or without a daemon. Exit
 code 3 says that something is bad; warnings do not count.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), o, s) },
 	}
 	return jsonFlag(cmd, o)

@@ -24,7 +24,10 @@ or commit STATE. Nothing is copied, whatever its size; the two go their own ways
 }
 
 func runFork(ctx context.Context, o *options, s streams, from, name string) error {
-	ws, at := splitAt(from)
+	ws, at, err := splitState("fork", from)
+	if err != nil {
+		return err
+	}
 	res, err := call(ctx, o, control.ForkCall, control.ForkRequest{Workspace: ws, At: at, Name: name})
 	if err != nil {
 		return err

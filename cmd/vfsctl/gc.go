@@ -15,7 +15,7 @@ func newGC(o *options, s streams) *cobra.Command {
 		Short: "Free the disk space of what nothing needs any more",
 		Long: `Free the chunks that no workspace, snapshot, recent commit or open file needs.
 Mounts stay usable meanwhile.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runGC(cmd.Context(), o, s, dryRun) },
 	}
 	cmd.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "only say what would be freed")

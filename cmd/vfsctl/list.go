@@ -15,7 +15,7 @@ func newList(o *options, s streams) *cobra.Command {
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the workspaces",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runList(cmd.Context(), o, s) },
 	}
 	return jsonFlag(cmd, o)

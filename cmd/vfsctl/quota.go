@@ -1,8 +1,10 @@
 package main
 
 import (
-	"context"
 	"math"
+	"strconv"
+	"strings"
+	"unicode"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -23,7 +25,7 @@ func newQuota(o *options, s streams) *cobra.Command {
 		Example: "  vfsctl quota ws --bytes 10GiB --inodes 1000000\n  vfsctl quota ws --bytes none",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runQuota(cmd.Context(), q, s, args[0])
+			return runQuota(cmd, q, s, args[0])
 		},
 	}
 	cmd.Flags().StringVar(&q.bytes, "bytes", "", "bound the allocated `SIZE`, as 10GiB; none unbinds")
@@ -31,16 +33,16 @@ func newQuota(o *options, s streams) *cobra.Command {
 	return jsonFlag(cmd, o)
 }
 
-func runQuota(ctx context.Context, q quotaOptions, s streams, ws string) error {
+func runQuota(cmd *cobra.Command, q quotaOptions, s streams, ws string) error {
 	r := control.QuotaRequest{Workspace: ws}
 	var err error
-	if r.Bytes, err = bound("--bytes", q.bytes); err != nil {
+	if r.Bytes, err = bound(cmd, "bytes", "a size, as 1000000 or 10GiB, or none", readBytes); err != nil {
 		return err
 	}
-	if r.Inodes, err = bound("--inodes", q.inodes); err != nil {
+	if r.Inodes, err = bound(cmd, "inodes", "a number, as 1000000, or none", readCount); err != nil {
 		return err
 	}
-	w, err := call(ctx, q.options, control.QuotaCall, r)
+	w, err := call(cmd.Context(), q.options, control.QuotaCall, r)
 	if err != nil {
 		return err
 	}
@@ -61,16 +63,31 @@ func runQuota(ctx context.Context, q quotaOptions, s streams, ws string) error {
 }
 
 // bound reads a bound: nil when it is not given, 0 for none.
-func bound(flag, text string) (*uint64, error) {
-	if text == "" {
+func bound(cmd *cobra.Command, flag, takes string, read func(string) (uint64, error)) (*uint64, error) {
+	f := cmd.Flags().Lookup(flag)
+	if !f.Changed {
 		return nil, nil
 	}
 	var n uint64
-	if text != "none" {
+	if text := f.Value.String(); text != "none" {
 		var err error
-		if n, err = humanize.ParseBytes(text); err != nil || n == 0 || n > math.MaxInt64 {
-			return nil, control.Errorf(control.KindUsage, "quota: %s %q: it takes a number, as 1000000 or 10GiB, or none", flag, text)
+		if n, err = read(text); err != nil || n == 0 || n > math.MaxInt64 {
+			return nil, control.Errorf(control.KindUsage, "quota: --%s %q: it takes %s", flag, text, takes)
 		}
 	}
 	return &n, nil
+}
+
+// readCount reads a number of things, of which there is no fraction; commas
+// are as quota prints them.
+func readCount(text string) (uint64, error) {
+	return strconv.ParseUint(strings.ReplaceAll(text, ",", ""), 10, 64)
+}
+
+// readBytes reads a size; a fraction takes a unit.
+func readBytes(text string) (uint64, error) {
+	if n, err := readCount(text); err == nil || !strings.ContainsFunc(text, unicode.IsLetter) {
+		return n, err
+	}
+	return humanize.ParseBytes(text)
 }

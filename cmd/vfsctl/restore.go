@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"path"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,18 +20,39 @@ that the restore can be undone; mounts show the change at once.`,
 		Example: "  vfsctl restore ws@before\n  vfsctl restore ws@before src/main.go",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ws, at := splitAt(args[0])
-			r := control.RestoreRequest{Workspace: ws, At: at}
-			if at == "" {
-				return control.Errorf(control.KindUsage, "restore %s: which state? name one as %s@SNAPSHOT; vfsctl log %s lists them", args[0], ws, ws)
+			ws, at, err := splitState("restore", args[0])
+			if err == nil && at == "" {
+				_, _, err = splitState("restore", ws+"@")
 			}
+			if err != nil {
+				return err
+			}
+			r := control.RestoreRequest{Workspace: ws, At: at}
 			if len(args) == 2 {
-				r.Path = args[1]
+				if r.Path, err = pathInside(args[1]); err != nil {
+					return err
+				}
 			}
 			return runRestore(cmd.Context(), o, s, r)
 		},
 	}
 	return jsonFlag(cmd, o)
+}
+
+// pathInside cleans a path from the root of a workspace; "" is the root. An
+// empty argument is not: it is most likely a variable that is empty, and would
+// put the whole workspace back.
+func pathInside(arg string) (string, error) {
+	clean := path.Clean(strings.TrimLeft(arg, "/"))
+	switch {
+	case arg == "":
+		return "", control.Errorf(control.KindUsage, `restore: the path is ""; leave it out, or give /, to restore the whole workspace`)
+	case clean == "..", strings.HasPrefix(clean, "../"):
+		return "", control.Errorf(control.KindUsage, "restore %s: the path leads out of the workspace", control.Word(arg))
+	case clean == ".":
+		return "", nil
+	}
+	return clean, nil
 }
 
 func runRestore(ctx context.Context, o *options, s streams, r control.RestoreRequest) error {
@@ -42,7 +65,7 @@ func runRestore(ctx context.Context, o *options, s streams, r control.RestoreReq
 	}
 	what, back := r.Workspace, r.Workspace+"@"+short(res.Before)
 	if r.Path != "" {
-		what, back = r.Path+" in "+r.Workspace, back+" "+r.Path
+		what, back = control.Printable(r.Path)+" in "+r.Workspace, back+" "+control.Word(r.Path)
 	}
 	s.printf("restored %s to commit %s; vfsctl restore %s goes back\n", what, short(res.Commit), back)
 	return nil

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,7 +51,7 @@ func newRoot(s streams) *cobra.Command {
 		Version:       daemon.Version,
 		Args:          cobra.ArbitraryArgs,
 		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
-			o.data, err = filepath.Abs(o.data)
+			o.data, err = dataDir(o.data)
 			return err
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -65,12 +64,11 @@ func newRoot(s streams) *cobra.Command {
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return control.Errorf(control.KindUsage, "%w; see %s --help", err, cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().StringVar(&o.data, "data", daemon.DefaultDir(), "data `directory`")
 	root.PersistentFlags().Lookup("data").DefValue = "" // differs from machine to machine; Long says it
 	addCommands(root, o, s)
+	refuseUnknownTopics(root)
 	for _, c := range root.Commands() {
 		c.Args = usageArgs(c.Args)
 		if strings.Contains(c.Use, " WORKSPACE") {
@@ -131,12 +129,6 @@ func unknownCommand(root *cobra.Command, name string) error {
 func jsonFlag(cmd *cobra.Command, o *options) *cobra.Command {
 	cmd.Flags().BoolVar(&o.json, "json", false, "report as JSON")
 	return cmd
-}
-
-// splitAt takes WS@STATE apart; without an @, the state is "".
-func splitAt(arg string) (workspace, state string) {
-	workspace, state, _ = strings.Cut(arg, "@")
-	return workspace, state
 }
 
 // plural counts things.

@@ -15,7 +15,7 @@ func newScrub(o *options, s streams) *cobra.Command {
 		Long: `Read every byte of the data directory, packs, journals and heads, and verify it
 against its digest or checksum. Exit code 3 says that damage was found; each is
 listed with its file and offset.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runScrub(cmd.Context(), o, s) },
 	}
 	return jsonFlag(cmd, o)

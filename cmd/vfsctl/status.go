@@ -22,7 +22,7 @@ func newStatus(o *options, s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "What is mounted, and how much is stored",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if st.ops != "" {
 				return runOps(cmd.Context(), st, s)

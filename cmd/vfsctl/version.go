@@ -19,7 +19,7 @@ func newVersion(o *options, s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE:  func(*cobra.Command, []string) error { return runVersion(o, s) },
 	}
 	return jsonFlag(cmd, o)

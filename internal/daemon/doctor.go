@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -69,7 +68,7 @@ func Diagnose(ctx context.Context, dir string, connect Connect) []Finding {
 // reports whether there is one to look into.
 func (x *examination) directory() bool {
 	const what = "data directory"
-	if _, err := os.Stat(x.dir); errors.Is(err, fs.ErrNotExist) {
+	if err := CheckDir(x.dir); err == nil && !HasDataDir(x.dir) {
 		x.find(Good, what, "", "%s: there is none yet; the first vfsctl up makes it", x.dir)
 		return false
 	}
@@ -152,7 +151,7 @@ func (x *examination) contents(ctx context.Context, connect Connect) {
 		x.find(Bad, what, "", "%v", err)
 		return
 	}
-	l, err := control.ListCall.Do(ctx, c, control.ListRequest{})
+	l, err := control.ListCall.Do(ctx, c, control.ListRequest{Verify: true})
 	var st control.Status
 	if err == nil {
 		st, err = control.StatusCall.Do(ctx, c, control.StatusRequest{})
@@ -165,7 +164,7 @@ func (x *examination) contents(ctx context.Context, connect Connect) {
 	for _, w := range l.Workspaces {
 		if w.Damage != "" {
 			damaged++
-			x.find(Bad, "workspace "+w.Name, "restore the file from a copy, or vfsctl remove "+w.Name,
+			x.find(Bad, "workspace "+w.Name, "restore the file from a copy, or vfsctl fork "+w.Name+"@SNAPSHOT NEW to go on with a snapshot",
 				"%s; the other workspaces are whole", w.Damage)
 		}
 	}
