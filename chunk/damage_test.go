@@ -24,7 +24,10 @@ type damageRig struct {
 }
 
 // newDamageRig writes a store: a sealed pack and an open one.
-func newDamageRig(t *testing.T) *damageRig {
+func newDamageRig(t *testing.T) *damageRig { return newEndedRig(t, (*Packs).Close) }
+
+// newEndedRig is newDamageRig for a store that ends in another way than Close.
+func newEndedRig(t *testing.T, end func(*Packs) error) *damageRig {
 	opt := testOptions(t)
 	opt.PackSize, opt.CacheBytes = 1200, -1
 	opt.Log = nil // every byte would be a line
@@ -42,7 +45,7 @@ func newDamageRig(t *testing.T) *damageRig {
 	more := bytes.Repeat([]byte("no"), 250)
 	rig.model[mustPut(t, p, more)] = more
 	n := p.Stats().Packs
-	if err := p.Close(); err != nil {
+	if err := end(p); err != nil {
 		t.Fatal(err)
 	}
 	for no := uint32(1); no <= uint32(n); no++ {
@@ -147,6 +150,116 @@ func TestFlipEveryByte(t *testing.T) {
 				t.Fatalf("flip at %d of %s hurt %d chunks", off, name, len(bad))
 			}
 			rig.heal(p, off)
+		}
+	}
+}
+
+// kill ends a store as SIGKILL does: its lock goes, the page cache stays.
+func kill(p *Packs) error {
+	p.closed.Store(true)
+	return p.lock.Close()
+}
+
+// TestFlipAfterKill flips one bit of each byte of what an Fsync promised before
+// the process was killed. No flip passes for a gap or a torn tail: it is an
+// error to read what it hurts, and scrub names the place, before and after the
+// pack is sealed. Only two things may be mended in silence, since a crash may
+// leave them torn and no chunk is hurt: the mark at the end and the footer.
+func TestFlipAfterKill(t *testing.T) {
+	ctx := t.Context()
+	rig := newEndedRig(t, func(p *Packs) error { return errors.Join(p.Fsync(ctx), kill(p)) })
+	for name, good := range rig.files {
+		promised := len(good) - recordHeaderSize - markSize
+		if name == packPath(rig.opt.Dir, 1) {
+			tail, err := decodeTrailer(good[len(good)-trailerSize:])
+			if err != nil {
+				t.Fatal(err)
+			}
+			promised = int(tail.footer)
+		}
+		for off := range good {
+			rig.restore()
+			b := slices.Clone(good)
+			b[off] ^= 1 << (off % 8)
+			place(t, name, b)
+			p, bad := rig.open()
+			if len(bad) > 1 || off >= promised && len(bad) > 0 {
+				t.Fatalf("flip at %d of %s hurt %d chunks", off, name, len(bad))
+			}
+			for _, when := range []string{"opened", "sealed"} {
+				var found []Damage
+				if err := p.Scrub(ctx, nil, func(d Damage) { found = append(found, d) }); err != nil {
+					t.Fatal(err)
+				}
+				if off < promised && len(found) != 1 || off >= promised && len(found) > 0 {
+					t.Fatalf("%s with flip at %d of %s: scrub found %v", when, off, name, found)
+				}
+				for _, d := range found {
+					if d.Pack != name || d.Offset > int64(off) || !errors.Is(d, vfs.ErrCorrupt) {
+						t.Fatalf("flip at %d of %s: %v", off, name, d)
+					}
+				}
+				if err := p.Fsync(ctx); err != nil {
+					t.Fatal(err)
+				}
+			}
+			rig.heal(p, off)
+		}
+	}
+}
+
+// TestTruncateWhileOpen cuts the open pack of a running store to each length.
+// Scrub notices each.
+func TestTruncateWhileOpen(t *testing.T) {
+	ctx := t.Context()
+	rig := newEndedRig(t, func(p *Packs) error { return errors.Join(p.Fsync(ctx), kill(p)) })
+	name := packPath(rig.opt.Dir, 2)
+	good := rig.files[name]
+	for size := range good {
+		rig.restore()
+		p, _ := rig.open()
+		if err := os.Truncate(name, int64(size)); err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		err := p.Scrub(ctx, nil, func(d Damage) {
+			if d.Pack == name {
+				found++
+			}
+		})
+		if err != nil || found == 0 {
+			t.Fatalf("cut to %d of %d: scrub found %d damages, %v", size, len(good), found, err)
+		}
+		place(t, name, good)
+		if err := kill(p); err != nil {
+			t.Fatal(err)
+		}
+		p.files.close()
+	}
+}
+
+// TestFewMarks: a mark is written for what became durable, not for other marks,
+// however often the store is opened.
+func TestFewMarks(t *testing.T) {
+	opt := testOptions(t)
+	var first int64
+	for i := range 4 {
+		p := mustOpen(t, opt)
+		mustPut(t, p, []byte("once"))
+		for range 3 {
+			if err := p.Fsync(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+		size := dirSizes(t, opt.Dir)[packName(1)]
+		if i == 0 {
+			first = size
+		}
+		if size != first {
+			t.Fatalf("opened %d times: %d bytes, were %d", i+1, size, first)
 		}
 	}
 }

@@ -103,7 +103,34 @@ func (p *Packs) fsyncPacks(all bool) error {
 	for _, pk := range full {
 		p.seal(pk)
 	}
+	if all {
+		p.writeMark()
+	}
 	return nil
+}
+
+// writeMark states in the open pack what is durable, and takes that to the page
+// cache, where it outlives the process: damage to what was promised will not be
+// taken for a gap or a torn tail. The next fsync makes the mark durable. Without
+// it the chunks are no less durable, so a failure here is no one's error. The
+// caller holds p.fsyncMu.
+func (p *Packs) writeMark() {
+	w := &p.w
+	w.mu.Lock()
+	pk := w.open
+	if pk == nil || w.closed {
+		w.mu.Unlock()
+		return
+	}
+	if pk.durable.Load() > pk.marked {
+		p.appendMark(pk)
+	}
+	w.mu.Unlock()
+	// Also if there was nothing to append: then the next record may have
+	// brought the mark already, and be pending with it.
+	if err := p.flush(); err != nil {
+		p.log.Warn("mark not written yet", "pack", pk.path, "err", err)
+	}
 }
 
 // unsealed returns the full packs, and these with the open one if all is set.

@@ -42,8 +42,8 @@ func TestFsyncOnlyWhatIsDirty(t *testing.T) {
 		t.Errorf("%d host calls for a chunk that is durable", n)
 	}
 	mustPut(t, p, []byte("two"))
-	if n := calls(fsync); n != 2 {
-		t.Errorf("%d host calls for one more chunk, want a write and an fsync", n)
+	if n := calls(fsync); n != 3 {
+		t.Errorf("%d host calls for one more chunk, want a write, an fsync and the write of a mark", n)
 	}
 }
 
@@ -57,11 +57,9 @@ func TestFsyncAfterKill(t *testing.T) {
 	if err := p.flush(); err != nil {
 		t.Fatal(err)
 	}
-	// The process dies: its lock goes, its pages stay.
-	if err := p.lock.Close(); err != nil {
+	if err := kill(p); err != nil {
 		t.Fatal(err)
 	}
-	p.closed.Store(true)
 	p = mustOpen(t, rig.opt)
 	rig.acked[mustPut(t, p, data)] = data
 	if p.Stats().DedupHits != 1 {

@@ -33,7 +33,7 @@ type pack struct {
 	state packState
 	// end is where the next record goes, or the end of the records.
 	end int64
-	// marked is the durable offset that the last mark in the pack states.
+	// marked: a mark is due when durable is beyond it. See afterMark.
 	marked int64
 	// moved is the writer.seq of the last copy that took the place of a record
 	// in here. Until that is durable, this record may be all that a power cut
@@ -57,6 +57,10 @@ type pack struct {
 	stored  atomic.Int64 // bytes of all chunk records
 	dead    atomic.Int64 // of these, bytes of records that the index does not point to
 	damaged atomic.Int64 // damaged places that recovery found
+
+	// mended is the damage to the header that recovery found and undid; nil if
+	// there was none. Constant after recovery.
+	mended error
 }
 
 const packSuffix = ".pack"

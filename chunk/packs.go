@@ -172,7 +172,7 @@ func (p *Packs) Close() error {
 	defer p.fsyncMu.Unlock()
 	err := p.fsyncAll()
 	if err == nil {
-		err = p.writeMark()
+		err = p.fsyncPacks(true) // the mark
 	}
 	p.flushMu.Lock()
 	defer p.flushMu.Unlock()
@@ -181,21 +181,6 @@ func (p *Packs) Close() error {
 	p.w.mu.Unlock()
 	p.files.close()
 	return errors.Join(err, p.lock.Close())
-}
-
-// writeMark states in the open pack what is durable, so that damage to it will
-// not be taken for a torn tail. The caller holds p.fsyncMu.
-func (p *Packs) writeMark() error {
-	w := &p.w
-	w.mu.Lock()
-	pk := w.open
-	if pk == nil || pk.durable.Load() <= pk.marked {
-		w.mu.Unlock()
-		return nil
-	}
-	p.appendMark(pk)
-	w.mu.Unlock()
-	return p.fsyncPacks(true)
 }
 
 func (p *Packs) usable(ctx context.Context) error {

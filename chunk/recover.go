@@ -81,6 +81,7 @@ type loaded struct {
 	f     hostfs.File // nil if it could not be opened
 	size  int64
 	known bool    // the marker is
+	head  error   // what was wrong with the header
 	foot  *footer // nil if the pack has none that is intact
 	end   int64   // of the records, if foot is not nil
 	err   error   // Open must fail
@@ -106,7 +107,7 @@ func (p *Packs) load(pk *pack) *loaded {
 		l.err = fmt.Errorf("pack %s: %d bytes, the limit is %d", pk.path, l.size, int64(maxPackFile))
 		return l
 	}
-	if l.known, l.err = p.identify(pk, l.f, l.size); l.err != nil || !l.known {
+	if l.known, l.err = p.identify(l); l.err != nil || !l.known {
 		return l
 	}
 	if foot, end, err := readFooter(l.f, l.size, pk.marker); err == nil {
@@ -124,6 +125,7 @@ func (p *Packs) take(l *loaded, last bool) error {
 		return errors.Join(p.recoverNothing(l.pk, l.f, l.size), l.close())
 	case l.foot != nil:
 		p.addPack(l.pk)
+		l.judgeHeader(l.end)
 		p.admitSealed(l.pk, l.foot, l.end)
 		return l.close()
 	}
@@ -132,7 +134,8 @@ func (p *Packs) take(l *loaded, last bool) error {
 }
 
 // identify finds the marker of a pack. It returns false if there is none.
-func (p *Packs) identify(pk *pack, f hostfs.File, size int64) (bool, error) {
+func (p *Packs) identify(l *loaded) (bool, error) {
+	pk, f, size := l.pk, l.f, l.size
 	head := make([]byte, min(size, packHeaderSize))
 	_, err := f.ReadAt(head, 0)
 	if err == nil {
@@ -149,15 +152,24 @@ func (p *Packs) identify(pk *pack, f hostfs.File, size int64) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	// Nothing is lost: all that the header says is known. A power cut may have
-	// kept it from being written while later pages were.
-	pk.marker = m
+	// Nothing is lost: all that the header says is known.
+	pk.marker, l.head = m, err
 	p.log.Warn("damaged pack header is written anew", "pack", pk.path, "offset", 0, "err", err)
 	if _, err := f.WriteAt(appendPackHeader(nil, m), 0); err != nil {
-		pk.damaged.Add(1)
+		pk.damaged.Store(1)
 		p.log.Error("damaged pack header stays", "pack", pk.path, "err", err)
 	}
 	return true, nil
+}
+
+// judgeHeader remembers for Scrub that the header was damaged, if it was
+// durable. Otherwise a power cut may have kept it from being written while
+// later pages were.
+func (l *loaded) judgeHeader(durable int64) {
+	if l.head != nil && durable > packHeaderSize {
+		l.pk.mended = l.head
+		l.pk.damaged.Store(1)
+	}
 }
 
 // recoverNothing deals with a file that holds no record. A pack that was being
@@ -277,6 +289,7 @@ type survey struct {
 	entries []entry // chunks, damaged ones too if their header is intact
 	bad     []item  // what is not right, without its bytes
 	durable int64   // what is known to have been fsynced
+	marked  int64   // see pack
 	end     int64   // where the last intact record ends
 	footer  bool    // there is a footer, though it cannot be used
 	unread  bool    // the host could not read all
@@ -284,7 +297,7 @@ type survey struct {
 
 func surveyPack(f io.ReaderAt, size int64, m marker) *survey {
 	w := &walker{r: f, end: size, marker: m}
-	s := &survey{end: packHeaderSize, durable: packHeaderSize}
+	s := &survey{end: packHeaderSize, durable: packHeaderSize, marked: packHeaderSize}
 	for off := int64(packHeaderSize); off < size && !s.footer; {
 		it := w.at(off)
 		off += it.size
@@ -306,7 +319,7 @@ func (s *survey) add(it *item) {
 	case it.err == nil: // a mark
 		var d int64
 		if d, it.err = decodeMark(it.body, it.off); it.err == nil {
-			s.durable = max(s.durable, d)
+			s.durable, s.marked = max(s.durable, d), max(s.marked, afterMark(d, it.off))
 		}
 	}
 	it.body = nil
@@ -322,9 +335,10 @@ func (s *survey) add(it *item) {
 func (p *Packs) adopt(l *loaded, s *survey, last bool) {
 	pk := l.pk
 	p.addPack(pk)
-	pk.end, pk.marked = s.end, s.durable
+	pk.end, pk.marked = s.end, s.marked
 	pk.flushed.Store(s.end)
 	pk.durable.Store(s.durable)
+	l.judgeHeader(s.durable)
 	clean := p.judge(pk, s) && pk.damaged.Load() == 0 && !s.footer
 	p.files.pin(pk.no, l.f)
 	switch err := p.settleTail(l, s); {

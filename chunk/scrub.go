@@ -29,7 +29,7 @@ func (d Damage) Unwrap() error { return d.Err }
 // for each damage and progress now and then, with bytes done and to do; either
 // may be nil. A damaged chunk that is found becomes one that Put stores anew. A
 // damaged record that is not needed, because another copy is used instead, is
-// not reported. The error is about the scrub itself, which goes on after any
+// not reported; a header that Open found damaged and wrote anew is. The error is about the scrub itself, which goes on after any
 // damage.
 func (p *Packs) Scrub(ctx context.Context, progress func(done, total int64), bad func(Damage)) error {
 	if err := p.usable(ctx); err != nil {
@@ -90,8 +90,11 @@ func (s *scrub) run(ctx context.Context) error {
 		_, err = decodePackHeader(head)
 	}
 	s.expect(f, size)
-	if err != nil && s.trusted > 0 {
+	switch {
+	case err != nil && s.trusted > 0:
 		s.report(0, ID{}, err)
+	case err == nil && s.pk.mended != nil:
+		s.report(0, ID{}, fmt.Errorf("header, written anew when the store was opened: %w", s.pk.mended))
 	}
 	w := &walker{r: f, end: min(s.end, size), marker: s.pk.marker}
 	for off := int64(packHeaderSize); off < w.end; {

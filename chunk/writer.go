@@ -80,10 +80,20 @@ func (p *Packs) append(r *record, body []byte) (loc, error) {
 
 // appendMark states in the open pack how much of it is durable.
 func (p *Packs) appendMark(pk *pack) {
-	d := pk.durable.Load()
+	d, off := pk.durable.Load(), pk.end
 	b := p.batchFor(pk, recordHeaderSize+markSize)
 	p.extend(b, appendMark(b.data, pk.marker, d))
-	pk.marked = d
+	pk.marked = afterMark(d, off)
+}
+
+// afterMark returns how much of a pack may be durable before it needs another
+// mark than the one at off, which states durable. If nothing lies between the
+// two, that mark becoming durable itself is no reason for another.
+func afterMark(durable, off int64) int64 {
+	if durable == off {
+		return off + recordHeaderSize + markSize
+	}
+	return durable
 }
 
 // extend replaces the bytes of a batch by longer ones.
