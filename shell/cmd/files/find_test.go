@@ -36,7 +36,7 @@ func TestFind(t *testing.T) {
 	asked.Stdin = "y\nn\n"
 	yearless := findWorld
 	yearless.Clean = func(s string) string {
-		s = regexp.MustCompile(`(?m)^ *\d+ +\d+ `).ReplaceAllString(s, "I B ")
+		s = recent(regexp.MustCompile(`(?m)^ *\d+ +\d+ `).ReplaceAllString(s, "I B "))
 		s = regexp.MustCompile(`(?m)^(I B d.*root) +\d+ `).ReplaceAllString(s, "$1 S ")
 		return sortLines(regexp.MustCompile(`(?m)^(I B [lp]\S+ .*root +\d+ ).{12} `).ReplaceAllString(s, "$1 T "))
 	}
