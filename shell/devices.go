@@ -71,10 +71,6 @@ func (d *devices) Lookup(path string, missing bool) (vfs.Attr, bool) {
 		if _, ok := d.x.commandFile(path); ok {
 			return vfs.Attr{Ino: virtualIno, Mode: vfs.ModeRegular | 0o755, Nlink: 1, Mtime: d.x.start, Atime: d.x.start, Ctime: d.x.start}, true
 		}
-		switch strings.TrimRight(path, "/") {
-		case "/dev", "/dev/fd", "/usr", "/usr/bin", "/bin":
-			return vfs.Attr{Ino: virtualIno, Mode: vfs.ModeDir | 0o755, Nlink: 2, Mtime: d.x.start, Atime: d.x.start, Ctime: d.x.start}, true
-		}
 		return vfs.Attr{}, false
 	}
 	if !strings.HasPrefix(path, "/dev/") && !strings.HasPrefix(path, "/proc/self/fd/") {

@@ -62,7 +62,7 @@ func (s *state) external(args []string, noFork bool) int {
 	if err != nil {
 		return s.cannotRun(args, prog, err)
 	}
-	if s.x.stopped.Load() {
+	if s.x.ctx.Err() != nil {
 		s.stop()
 	}
 	return status
@@ -112,6 +112,12 @@ func (s *state) notFound(args []string, err error) int {
 	case errors.Is(err, errNotFound):
 		s.errorf("%s: command not found", s.printableName(name))
 		return 127
+	case errors.Is(err, syscall.ENOEXEC):
+		if file, ok := s.findFile(name, s.get("PATH")); ok && strings.IndexByte(name, '/') < 0 {
+			name = file
+		}
+		s.errorf("%s: cannot execute binary file: Exec format error", name)
+		return 126
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ENOTDIR):
 		s.errorf("%s: %s", name, command.Strerror(err))
 		if errors.Is(err, syscall.ENOTDIR) {
@@ -393,7 +399,7 @@ func finish(c *command.Context, p *process, status int) int {
 		return 128 + int(sig)
 	}
 	switch {
-	case err == nil:
+	case err == nil && p.ctx.Err() == nil:
 		return status
 	case errors.Is(err, syscall.EPIPE) && p.ignored.Load()&bit(command.SIGPIPE) == 0:
 		p.killed.Store(int32(command.SIGPIPE))

@@ -320,7 +320,7 @@ func (g *generator) piece() *node {
 	case 0, 1:
 		return g.make("qq", g.pick("a", "bc", "1", "23", "-", "x=1", "a:b", "*", "?", "o*", "[ab]", "~", "{a,b}", "{1..3}", "@", "%", "+", "a.b", "é"))
 	case 2:
-		return g.make("qq", "'", g.pick("", "a b", "$x", "\"", "*", "a\nb", ":"), "'")
+		return g.make("qq", "'", g.pick("", "a b", "$x", "\"", "*", ":"), "'")
 	case 3, 4:
 		return g.dquoted()
 	case 5, 6:

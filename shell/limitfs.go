@@ -84,11 +84,12 @@ func (l *limitFS) end() {
 // limitHandle is a counted handle.
 type limitHandle struct {
 	vfs.Handle
-	l *limitFS
+	l      *limitFS
+	append bool // writes go to the end
 }
 
-func (l *limitFS) wrap(h vfs.Handle) vfs.Handle {
-	lh := &limitHandle{Handle: h, l: l}
+func (l *limitFS) wrap(h vfs.Handle, flags int) vfs.Handle {
+	lh := &limitHandle{Handle: h, l: l, append: flags&syscall.O_APPEND != 0}
 	l.note(lh)
 	return lh
 }
@@ -103,7 +104,15 @@ func (h *limitHandle) Write(op *vfs.Op, p []byte, off int64) (int, error) {
 	if h.l.ended.Load() {
 		return 0, syscall.EINTR
 	}
-	if max := h.l.maxSize.Load(); max > 0 && off+int64(len(p)) > max {
+	max := h.l.maxSize.Load()
+	if max > 0 && h.append {
+		a, err := h.l.FS.Getattr(op, h.Ino())
+		if err != nil {
+			return 0, err
+		}
+		off = int64(a.Size)
+	}
+	if max > 0 && (off > max || int64(len(p)) > max-off) {
 		return 0, syscall.EFBIG
 	}
 	return h.Handle.Write(op, p, off)
@@ -148,7 +157,7 @@ func (l *limitFS) Create(op *vfs.Op, parent vfs.Ino, name string, mode uint32, f
 	if err != nil {
 		return a, nil, err
 	}
-	return a, l.wrap(h), nil
+	return a, l.wrap(h, flags), nil
 }
 
 func (l *limitFS) Tmpfile(op *vfs.Op, parent vfs.Ino, mode uint32, flags int) (vfs.Attr, vfs.Handle, error) {
@@ -159,7 +168,7 @@ func (l *limitFS) Tmpfile(op *vfs.Op, parent vfs.Ino, mode uint32, flags int) (v
 	if err != nil {
 		return a, nil, err
 	}
-	return a, l.wrap(h), nil
+	return a, l.wrap(h, flags), nil
 }
 
 func (l *limitFS) Open(op *vfs.Op, ino vfs.Ino, flags int) (vfs.Handle, error) {
@@ -170,7 +179,7 @@ func (l *limitFS) Open(op *vfs.Op, ino vfs.Ino, flags int) (vfs.Handle, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.wrap(h), nil
+	return l.wrap(h, flags), nil
 }
 
 func (l *limitFS) OpenDir(op *vfs.Op, ino vfs.Ino) (vfs.DirHandle, error) {

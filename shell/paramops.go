@@ -235,9 +235,10 @@ func (s *state) replace(r *syntax.Replace, p *parameter) {
 // replaceIn replaces the first match or all of them.
 func (s *state) replaceIn(v string, pat *pattern.Pattern, with *replacement, all bool) string {
 	var b strings.Builder
+	find := pat.Finder(v)
 	at := 0
 	for at <= len(v) {
-		start, end, ok := pat.Find(v, at)
+		start, end, ok := find.Next(at)
 		if !ok || start == len(v) && end == start && v != "" {
 			break
 		}

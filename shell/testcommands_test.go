@@ -85,14 +85,20 @@ func testSort(_ context.Context, c *command.Context, args []string) int {
 
 // testTr knows single characters and a-z A-Z.
 func testTr(_ context.Context, c *command.Context, args []string) int {
-	text := readAll(c)
-	if args[1] == "a-z" {
-		c.Stdout.WriteString(strings.ToUpper(text))
-		return 0
-	}
 	unescape := strings.NewReplacer(`\n`, "\n", `\0`, "\x00")
-	c.Stdout.WriteString(strings.ReplaceAll(text, unescape.Replace(args[1]), unescape.Replace(args[2])))
-	return 0
+	buf := make([]byte, 4096)
+	for {
+		n, err := c.Stdin.Read(buf)
+		text := string(buf[:n])
+		if args[1] == "a-z" {
+			text = strings.ToUpper(text)
+		} else {
+			text = strings.ReplaceAll(text, unescape.Replace(args[1]), unescape.Replace(args[2]))
+		}
+		if _, werr := c.Stdout.WriteString(text); werr != nil || err != nil {
+			return 0
+		}
+	}
 }
 
 func testWc(_ context.Context, c *command.Context, args []string) int {

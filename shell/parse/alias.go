@@ -13,7 +13,8 @@ func (p *Parser) endAliases() {
 func (p *Parser) expandAlias() bool {
 	check := p.checkNext
 	p.checkNext = false
-	if p.opt.Alias == nil || !check && !p.commandStart() {
+	afterAssign := p.last == tAssign && p.prefix
+	if p.opt.Alias == nil || !check && !afterAssign && !p.commandStart() {
 		return false
 	}
 	name := p.tok.lit()

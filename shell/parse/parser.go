@@ -49,6 +49,7 @@ type Parser struct {
 	// start here; rawArrays that name=(...) is text of a word (eval, let, alias).
 	assignOK  bool
 	rawArrays bool
+	prefix    bool // assignments before a command word are being read
 	// notArith and notAssign remember, by their distance from the source's end,
 	// places that turned out to be no arithmetic and no assignment.
 	notArith  map[int]bool

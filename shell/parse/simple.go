@@ -12,8 +12,8 @@ func (p *Parser) simple() *syntax.Stmt {
 	s := &syntax.Stmt{Position: p.peek().pos()}
 	call := &syntax.CallExpr{}
 	var decl *syntax.DeclClause
-	p.assignOK = true
-	defer func() { p.assignOK, p.rawArrays = false, false }()
+	p.assignOK, p.prefix = true, true
+	defer func() { p.assignOK, p.rawArrays, p.prefix = false, false, false }()
 	for {
 		t := *p.peek()
 		switch {
@@ -29,7 +29,7 @@ func (p *Parser) simple() *syntax.Stmt {
 		case t.kind == tWord:
 			p.take()
 			if len(call.Args) == 0 {
-				p.assignOK = false
+				p.assignOK, p.prefix = false, false
 				if declares(t.lit()) && len(call.Assigns) == 0 {
 					decl = &syntax.DeclClause{Variant: t.word.Parts[0].(*syntax.Lit)}
 					s.Cmd = decl

@@ -41,8 +41,9 @@ type Pattern struct {
 	// literal is what the pattern stands for when it has no special character.
 	literal   string
 	isLiteral bool
-	extended  bool
-	minLen    int // bytes a match has at least
+	extended  bool // it has a group
+	fixed     bool // neither star nor group
+	minLen    int  // bytes a match has at least
 	// Tick, if set, is called now and then during a long match.
 	Tick func()
 }
@@ -73,12 +74,12 @@ func Compile(s string, flags Flags) *Pattern {
 	c := compiler{s: s, flags: flags}
 	p.items = c.sequence(false)
 	p.isLiteral = flags&NoCase == 0
+	p.fixed = true
 	var b strings.Builder
 	for i := range p.items {
 		it := &p.items[i]
-		if it.kind == group {
-			p.extended = true
-		}
+		p.extended = p.extended || it.kind == group
+		p.fixed = p.fixed && it.kind != group && it.kind != anyString
 		if it.kind != char {
 			p.isLiteral = false
 			continue
@@ -279,41 +280,76 @@ func (p *Pattern) Suffix(s string, longest bool) (int, bool) {
 	return pick(newMatcher(p, s).starts(p.items, len(s)), !longest)
 }
 
-// Find returns the leftmost match in s from offset from on, the longest of
+// Finder finds the matches of a pattern in one subject.
+type Finder struct {
+	p *Pattern
+	s string
+	m *matcher
+	// starts are the offsets where a match starts, once they are known.
+	starts bits
+}
+
+// Finder returns a Finder for a subject.
+func (p *Pattern) Finder(s string) *Finder { return &Finder{p: p, s: s} }
+
+// Next returns the leftmost match that starts at from or later, the longest of
 // those that start there; empty matches count.
-func (p *Pattern) Find(s string, from int) (start, end int, ok bool) {
-	if p.isLiteral {
-		i := strings.Index(s[from:], p.literal)
+func (f *Finder) Next(from int) (start, end int, ok bool) {
+	p := f.p
+	switch {
+	case p.isLiteral:
+		i := strings.Index(f.s[from:], p.literal)
 		return from + i, from + i + len(p.literal), i >= 0
+	case p.fixed:
+		return f.fixed(from)
 	}
-	m := newMatcher(p, s)
-	for start = from; start <= len(s); {
-		if p.mayStart(s[start:]) {
-			if end, ok := m.longest(p.items, start); ok {
-				return start, end, true
-			}
+	if f.m == nil {
+		f.m = newMatcher(p, f.s)
+		all := newBits(len(f.s))
+		for i := 0; i <= len(f.s); i++ {
+			all.add(i)
 		}
-		if start == len(s) {
+		f.starts = f.m.backward(p.items, all)
+	}
+	start, ok = f.starts.from(from)
+	if !ok {
+		return 0, 0, false
+	}
+	end, ok = f.m.longest(p.items, start)
+	return start, end, ok
+}
+
+// fixed is Next for a pattern that always takes the same number of characters.
+func (f *Finder) fixed(from int) (start, end int, ok bool) {
+	p := f.p
+	for start = from; start <= len(f.s); {
+		if start&0xfff == 0 && p.Tick != nil {
+			p.Tick()
+		}
+		if n, ok := p.matchAt(f.s[start:]); ok {
+			return start, start + n, true
+		}
+		if start == len(f.s) {
 			break
 		}
-		_, n := p.flags.next(s[start:])
+		_, n := p.flags.next(f.s[start:])
 		start += n
 	}
 	return 0, 0, false
 }
 
-// mayStart rejects a start cheaply by the first item.
-func (p *Pattern) mayStart(s string) bool {
-	if len(p.items) == 0 {
-		return true
-	}
-	switch it := &p.items[0]; it.kind {
-	case char, bracket, anyChar:
-		if s == "" {
-			return false
+// matchAt matches a pattern without stars and groups at the start of s.
+func (p *Pattern) matchAt(s string) (int, bool) {
+	at := 0
+	for i := range p.items {
+		if at >= len(s) {
+			return 0, false
 		}
-		r, _ := p.flags.next(s)
-		return p.one(it, r)
+		r, n := p.flags.next(s[at:])
+		if !p.one(&p.items[i], r) {
+			return 0, false
+		}
+		at += n
 	}
-	return true
+	return at, true
 }

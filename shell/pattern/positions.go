@@ -40,6 +40,22 @@ func (b bits) min() (int, bool) {
 	return 0, false
 }
 
+// from returns the smallest member that is not below n.
+func (b bits) from(n int) (int, bool) {
+	if n>>6 >= len(b) {
+		return 0, false
+	}
+	if w := b[n>>6] >> (n & 63); w != 0 {
+		return n + mathbits.TrailingZeros64(w), true
+	}
+	for i := n>>6 + 1; i < len(b); i++ {
+		if b[i] != 0 {
+			return i<<6 + mathbits.TrailingZeros64(b[i]), true
+		}
+	}
+	return 0, false
+}
+
 func (b bits) max() (int, bool) {
 	for i := len(b) - 1; i >= 0; i-- {
 		if b[i] != 0 {
