@@ -166,7 +166,9 @@ func (s *Server) plan(cs []vfs.Change) *plan {
 			p.add(s, c.Ino, noPages)
 		case vfs.ChangeAttr:
 			p.add(s, c.Ino, noPages)
-			s.rightsMayHaveChanged(c.Ino)
+			if c.Rights && s.rightsChangedElsewhere(c.Ino) {
+				p.epoch = true
+			}
 		case vfs.ChangeData:
 			end := c.Off + c.Len
 			if c.Len < 0 || end < 0 {
@@ -185,6 +187,7 @@ func (s *Server) planAll(p *plan) {
 	inos := s.inodes.all()
 	for _, ino := range inos {
 		p.add(s, ino, allPages)
+		s.undecided(ino)
 	}
 	if s.kernel.epochs.Load() {
 		return

@@ -83,13 +83,20 @@ func (s *Server) rightsChanged(op *vfs.Op, ino vfs.Ino) {
 	}
 }
 
-// rightsMayHaveChanged is the same for attributes that changed elsewhere. A
-// Watcher must not call the FS, so looking at them is left to the background.
-func (s *Server) rightsMayHaveChanged(ino vfs.Ino) {
+// rightsChangedElsewhere is the same for a change by another way in. A Watcher
+// must not call the FS, so it does not look whether the door is still open: it
+// reports that all entries are to be expired, if there are any to revoke. Where
+// the kernel cannot do that, finding out is left to the background.
+func (s *Server) rightsChangedElsewhere(ino vfs.Ino) (expire bool) {
 	if s.undecided(ino)&flagGranted == 0 {
-		return
+		return false
+	}
+	if s.kernel.epochs.Load() {
+		s.inodes.setFlags(ino, 0, flagGranted)
+		return true
 	}
 	s.background.run(func() { s.recheck(&vfs.Op{Origin: s.origin}, ino) })
+	return false
 }
 
 // undecided forgets who may search ino and returns the flags it had.

@@ -390,3 +390,38 @@ func TestStandIns(t *testing.T) {
 		t.Errorf("who may use the file is led to %#x", uint64(e.Node))
 	}
 }
+
+// Rights that change elsewhere are revoked before the change returns, also by a
+// change that does not say which.
+func TestRightsElsewhere(t *testing.T) {
+	fs := memfs.New()
+	s, k := newTestServer(t, fs, true)
+	d := mkdir(t, fs, vfs.RootIno, "d")
+	mkdir(t, fs, d, "sub")
+	lookup(t, s, vfs.RootIno, "d")
+	lookup(t, s, d, "sub")
+	k.all()
+	set := func(op *vfs.Op, set vfs.SetAttr) {
+		t.Helper()
+		if _, err := fs.Setattr(op, d, &set); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(shell, vfs.SetAttr{Mask: vfs.SetMtime, Mtime: 1})
+	k.want("times", `entry 1 "/"`, fmt.Sprintf("inode %d [-1 +0]", d))
+	set(shell, vfs.SetAttr{Mask: vfs.SetMode, Mode: 0o700})
+	k.want("a chmod", "epoch", fmt.Sprintf("inode %d [-1 +0]", d))
+	if e := lookup(t, s, d, "sub"); e.EntryValid != 0 {
+		t.Errorf("an entry behind a closed door: %+v", e)
+	}
+	set(shell, vfs.SetAttr{Mask: vfs.SetMode, Mode: 0o755})
+	if e := lookup(t, s, d, "sub"); e.EntryValid != Forever {
+		t.Errorf("an entry behind an open door: %+v", e)
+	}
+	own := &vfs.Op{Origin: s.origin} // of which the mount does not hear
+	set(own, vfs.SetAttr{Mask: vfs.SetMode, Mode: 0o700})
+	s.Changed([]vfs.Change{{Kind: vfs.ChangeAll}})
+	if e := lookup(t, s, d, "sub"); e.EntryValid != 0 {
+		t.Errorf("an entry behind a door that a restore closed: %+v", e)
+	}
+}

@@ -200,6 +200,9 @@ type Change struct {
 	Name   string // ChangeEntry
 	Ino    Ino    // the inode bound now, or the one that was bound
 	Gone   bool   // ChangeEntry: the name is bound no more
+	// Rights: ChangeAttr of mode, owner or access ACL, so that others may use
+	// the inode than before.
+	Rights bool
 	Off    int64  // ChangeData
 	Len    int64
 }

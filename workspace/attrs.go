@@ -46,7 +46,7 @@ func (w *Workspace) Setattr(op *vfs.Op, ino vfs.Ino, set *vfs.SetAttr) (vfs.Attr
 		if err := vfs.ApplySetattr(&v.Attr, acl, &op.Cred, set, now()); err != nil {
 			return err
 		}
-		kind := vfs.Change{Kind: vfs.ChangeAttr, Ino: ino}
+		kind := vfs.Change{Kind: vfs.ChangeAttr, Ino: ino, Rights: set.Mask&(vfs.SetMode|vfs.SetUID|vfs.SetGID) != 0}
 		if set.Mask&vfs.SetSize != 0 {
 			kind = vfs.Change{Kind: vfs.ChangeData, Ino: ino, Off: int64(min(v.Size, set.Size)), Len: -1}
 			if err := w.resize(b, n, &v, int64(set.Size)); err != nil {

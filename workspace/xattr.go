@@ -142,7 +142,7 @@ func (w *Workspace) Setxattr(op *vfs.Op, ino vfs.Ino, name string, value []byte,
 		v := n.v
 		v.Ctime = now()
 		b.set(n, v)
-		b.change(vfs.Change{Kind: vfs.ChangeAttr, Ino: ino})
+		b.change(vfs.Change{Kind: vfs.ChangeAttr, Ino: ino, Rights: name == vfs.XattrACLAccess})
 		if name == vfs.XattrACLAccess || name == vfs.XattrACLDefault {
 			return w.setACL(op, b, n, name, value)
 		}
@@ -266,7 +266,7 @@ func (w *Workspace) Removexattr(op *vfs.Op, ino vfs.Ino, name string) error {
 		v := n.v
 		v.Ctime = now()
 		b.set(n, v)
-		b.change(vfs.Change{Kind: vfs.ChangeAttr, Ino: ino})
+		b.change(vfs.Change{Kind: vfs.ChangeAttr, Ino: ino, Rights: name == vfs.XattrACLAccess})
 		return w.deleteXattr(b, n, name)
 	})
 }

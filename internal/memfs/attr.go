@@ -30,7 +30,7 @@ func (fs *FS) Setattr(op *vfs.Op, ino vfs.Ino, set *vfs.SetAttr) (vfs.Attr, erro
 	if set.Mask&vfs.SetSize != 0 {
 		fs.announce(op, dataOf(ino, int64(set.Size), -1))
 	} else {
-		fs.announce(op, attrOf(ino))
+		fs.announce(op, rightsOf(ino, set.Mask&(vfs.SetMode|vfs.SetUID|vfs.SetGID) != 0))
 	}
 	return a, nil
 }

@@ -199,6 +199,10 @@ func unbound(parent vfs.Ino, name string, ino vfs.Ino) vfs.Change {
 
 func attrOf(ino vfs.Ino) vfs.Change { return vfs.Change{Kind: vfs.ChangeAttr, Ino: ino} }
 
+func rightsOf(ino vfs.Ino, changed bool) vfs.Change {
+	return vfs.Change{Kind: vfs.ChangeAttr, Ino: ino, Rights: changed}
+}
+
 func dataOf(ino vfs.Ino, off, n int64) vfs.Change {
 	return vfs.Change{Kind: vfs.ChangeData, Ino: ino, Off: off, Len: n}
 }

@@ -110,7 +110,7 @@ func (fs *FS) Setxattr(op *vfs.Op, ino vfs.Ino, name string, value []byte, flags
 	err := fs.setxattr(op, ino, name, value, flags)
 	fs.mu.Unlock()
 	if err == nil {
-		fs.announce(op, attrOf(ino))
+		fs.announce(op, rightsOf(ino, name == vfs.XattrACLAccess))
 	}
 	return err
 }
@@ -206,7 +206,7 @@ func (fs *FS) Removexattr(op *vfs.Op, ino vfs.Ino, name string) error {
 	err := fs.removexattr(op, ino, name)
 	fs.mu.Unlock()
 	if err == nil {
-		fs.announce(op, attrOf(ino))
+		fs.announce(op, rightsOf(ino, name == vfs.XattrACLAccess))
 	}
 	return err
 }
