@@ -83,6 +83,8 @@ func (g *GC) current() bool { return g.turn == g.p.gcMarks.Load() }
 
 // Sweep deletes the packs without live chunks, and those more than a third dead
 // after copying what lives. Dead chunks in other packs stay, and stay readable.
+// A pack that is still written to is sealed before it goes, which takes an
+// fsync.
 //
 // When there is something to delete, Sweep first calls fsyncBarrier, unless it
 // is nil: that must make durable the roots from which the caller marked, so
@@ -132,9 +134,14 @@ type sweep struct {
 // victim is a pack that is to go.
 type victim struct {
 	pk   *pack
+	end  int64   // of its records, by the plan
 	live int64   // bytes of live records, by the plan
 	recs []entry // its chunks, once they were listed
 	kept bool    // it had to stay
+
+	stored  int64 // bytes of its chunk records, by the plan
+	idle    bool  // it is neither written to, nor to be sealed, nor rescued from
+	rescued bool  // an fsync of it failed and its chunks are copied
 }
 
 func (r *GCReport) count(v *victim) {
@@ -143,11 +150,14 @@ func (r *GCReport) count(v *victim) {
 	}
 	r.Deleted++
 	r.CopiedBytes += v.live
-	r.FreedBytes += v.pk.end - v.live
+	r.FreedBytes += v.end - v.live
 }
 
 // plan chooses the packs that go.
 func (s *sweep) plan() []*victim {
+	// First how long the packs are, then what lives in them: what is stored in
+	// between must not look dead.
+	packs := s.p.snapshot()
 	live := make(map[uint32]int64)
 	s.p.index.scan(func(l loc, f slotFlags) {
 		s.report.Chunks++
@@ -157,19 +167,32 @@ func (s *sweep) plan() []*victim {
 			live[l.pack] += int64(l.n)
 		}
 	})
-	var victims []*victim
-	for _, pk := range s.p.idlePacks() {
-		n := live[pk.no]
-		s.report.DeadBytes += pk.end - n
-		switch {
-		case pk.doubtful && s.missing > 0:
-			// Something that lives is gone, and may be in there.
-			s.keep(pk, fmt.Errorf("%d chunks are missing and parts of this pack are unreadable", s.missing))
-		case n == 0, (pk.end-n)*3 > pk.end, pk.end < s.p.opt.PackSize/8:
-			victims = append(victims, &victim{pk: pk, live: n})
+	return slices.DeleteFunc(packs, func(v *victim) bool {
+		v.live = live[v.pk.no]
+		s.report.DeadBytes += max(v.end-v.live, 0)
+		if !s.wasteful(v) {
+			return true
 		}
+		if v.pk.doubtful && s.missing > 0 {
+			// Something that lives is gone, and may be in there.
+			s.keep(v.pk, fmt.Errorf("%d chunks are missing and parts of this pack are unreadable", s.missing))
+			return true
+		}
+		return false
+	})
+}
+
+// wasteful reports whether a pack should go.
+func (s *sweep) wasteful(v *victim) bool {
+	switch {
+	case v.idle:
+		return v.live == 0 || (v.end-v.live)*3 > v.end || v.end < s.p.opt.PackSize/8
+	case v.rescued:
+		return false
 	}
-	return victims
+	// Only its chunks count here. A pack that has just begun is small, and much
+	// of it may be marks: with their bytes it would go in every collection.
+	return (v.stored-v.live)*3 > v.stored
 }
 
 func (s *sweep) keep(pk *pack, why error) {
@@ -177,14 +200,20 @@ func (s *sweep) keep(pk *pack, why error) {
 	s.p.log.Warn("pack kept by garbage collection", "pack", pk.path, "err", why)
 }
 
-// idlePacks returns the packs that nobody writes or rescues from, oldest first.
-func (p *Packs) idlePacks() []*pack {
+// snapshot returns all packs as they are now, oldest first.
+func (p *Packs) snapshot() []*victim {
 	all := p.packList()
 	p.w.mu.Lock()
 	defer p.w.mu.Unlock()
-	return slices.DeleteFunc(all, func(pk *pack) bool {
-		return pk.state != packSealed && pk.state != packFailed || slices.Contains(p.w.failed, pk)
-	})
+	victims := make([]*victim, len(all))
+	for i, pk := range all {
+		rescued := slices.Contains(p.w.failed, pk)
+		victims[i] = &victim{
+			pk: pk, end: pk.end, stored: pk.stored.Load(), rescued: rescued,
+			idle: !rescued && (pk.state == packSealed || pk.state == packFailed),
+		}
+	}
+	return victims
 }
 
 // packList returns all packs, oldest first.
@@ -211,16 +240,23 @@ func (s *sweep) run(ctx context.Context, victims []*victim, barrier func() error
 	s.forgetLost()
 	// Dead packs first: they give back the space that copies need. On a full
 	// disk that is all there is, and it mostly works without an Fsync.
-	dead := slices.DeleteFunc(slices.Clone(victims), func(v *victim) bool { return v.live > 0 })
+	var dead, rest []*victim
+	for _, v := range victims {
+		if v.idle && v.live == 0 {
+			dead = append(dead, v)
+		} else {
+			rest = append(rest, v)
+		}
+	}
 	if err := s.finish(ctx, dead); err != nil {
+		return err
+	}
+	if err := s.seal(rest); err != nil {
 		return err
 	}
 	var group []*victim
 	var size int64
-	for _, v := range victims {
-		if v.live == 0 {
-			continue
-		}
+	for _, v := range rest {
 		if err := s.copyLive(ctx, v); err != nil {
 			return err
 		}
@@ -233,6 +269,38 @@ func (s *sweep) run(ctx context.Context, victims []*victim, barrier func() error
 		}
 	}
 	return s.finish(ctx, group)
+}
+
+// seal ends the victims that are not idle. What is copied later goes to another
+// pack, then.
+func (s *sweep) seal(victims []*victim) error {
+	busy := slices.DeleteFunc(slices.Clone(victims), func(v *victim) bool { return v.idle })
+	if len(busy) == 0 {
+		return nil
+	}
+	w := &s.p.w
+	w.mu.Lock()
+	for _, v := range busy {
+		if w.open == v.pk {
+			s.p.closeOpen()
+		}
+	}
+	w.mu.Unlock()
+	s.p.fsyncMu.Lock()
+	err := s.p.fsyncPacks(false)
+	s.p.fsyncMu.Unlock()
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, v := range busy {
+		if v.pk.state != packSealed {
+			v.kept = true
+			s.keep(v.pk, errors.New("it could not be sealed"))
+		}
+	}
+	return nil
 }
 
 // finish deletes packs whose live chunks have been copied.
@@ -320,7 +388,7 @@ func (s *sweep) copyLive(ctx context.Context, v *victim) error {
 
 // list learns what is in a victim. One that cannot be read stays.
 func (s *sweep) list(v *victim) {
-	if v.recs != nil {
+	if v.recs != nil || v.kept {
 		return
 	}
 	var err error

@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/vfsd/vfsd/internal/hostfs"
@@ -182,6 +184,7 @@ type gcRig struct {
 	disk  *hostfs.Fault
 	p     *Packs
 	packs [][]ID
+	last  ID // lives, and keeps the open pack as it is
 	data  map[ID][]byte
 }
 
@@ -202,7 +205,7 @@ func newGCRig(t *testing.T) *gcRig {
 			rig.packs[k] = append(rig.packs[k], id)
 		}
 	}
-	mustPut(t, rig.p, noise(99, 4000)) // in the open pack
+	rig.last = mustPut(t, rig.p, noise(99, 4000)) // in the open pack
 	if err := rig.p.Fsync(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -213,6 +216,7 @@ func newGCRig(t *testing.T) *gcRig {
 // list.
 func (rig *gcRig) mark(keep ...int) *GC {
 	gc := rig.p.BeginGC()
+	gc.Mark(rig.last)
 	for k, n := range keep {
 		for _, id := range rig.packs[k][:n] {
 			if !gc.Mark(id) || gc.Mark(id) {
@@ -262,7 +266,7 @@ func TestSweep(t *testing.T) {
 	if got != dry {
 		t.Errorf("swept\n%+v\nforeseen was\n%+v", got, dry)
 	}
-	if got.Deleted != 4 || got.Repacked != 2 || got.LiveChunks != 98 || got.Chunks != 161 || got.FreedBytes < 2*64000 {
+	if got.Deleted != 4 || got.Repacked != 2 || got.LiveChunks != 99 || got.Chunks != 161 || got.FreedBytes < 2*64000 {
 		t.Errorf("%+v", got)
 	}
 	if !slices.Equal(order, []string{"barrier at 11"}) {
@@ -285,6 +289,185 @@ func TestSweep(t *testing.T) {
 	}
 	rig.p = mustOpen(t, rig.opt)
 	rig.holds(keepSome...)
+}
+
+// TestSweepOpenPack: what is dead in the pack that is written to is counted,
+// and given back when it is more than a third, durable or not.
+func TestSweepOpenPack(t *testing.T) {
+	for _, c := range []struct {
+		keep    int // of 30 chunks
+		deleted int
+	}{{30, 0}, {20, 0}, {19, 1}, {1, 1}, {0, 1}} {
+		for _, durable := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%d/durable=%v", c.keep, durable), func(t *testing.T) {
+				opt := testOptions(t)
+				opt.CacheBytes, opt.Compress = -1, false
+				p := mustOpen(t, opt)
+				live, dead := make(map[ID][]byte), make(map[ID][]byte)
+				for i := range 30 {
+					data := noise(uint64(i), 4000)
+					kept := dead
+					if i < c.keep {
+						kept = live
+					}
+					kept[mustPut(t, p, data)] = data
+				}
+				if durable {
+					if err := p.Fsync(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				collect := func(dryRun bool) GCReport {
+					gc := p.BeginGC()
+					for id := range live {
+						gc.Mark(id)
+					}
+					report, err := gc.Sweep(t.Context(), dryRun, nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return report
+				}
+				dry := collect(true)
+				if n := p.Stats().Packs; n != 1 {
+					t.Errorf("a dry run left %d packs", n)
+				}
+				got := collect(false)
+				if got != dry {
+					t.Errorf("swept\n%+v\nforeseen was\n%+v", got, dry)
+				}
+				garbage := int64(len(dead)) * (4000 + recordHeaderSize)
+				if over := got.DeadBytes - garbage; over < 0 || over > 200 {
+					t.Errorf("%d bytes are dead, want %d and the overhead of a pack", got.DeadBytes, garbage)
+				}
+				if got.Deleted != c.deleted || c.deleted > 0 && got.FreedBytes < garbage {
+					t.Errorf("%+v", got)
+				}
+				if c.deleted == 0 {
+					maps.Copy(live, dead) // they stay
+				}
+				verify(t, p, live)
+				if again := collect(false); again.Deleted > 0 {
+					t.Errorf("again: %+v", again)
+				}
+				if err := p.Close(); err != nil {
+					t.Fatal(err)
+				}
+				verify(t, mustOpen(t, opt), live)
+			})
+		}
+	}
+}
+
+// TestSweepOpenPackGrows: what is stored while the open pack is collected
+// lives, whether it came before the pack was sealed or after.
+func TestSweepOpenPackGrows(t *testing.T) {
+	opt := testOptions(t)
+	disk := hostfs.NewFault(fastFS{}, nil)
+	opt.FS, opt.CacheBytes = disk, -1
+	p := mustOpen(t, opt)
+	old := noise(1, 4000)
+	mustPut(t, p, old)
+	mustPut(t, p, noise(2, 4000))
+	live := make(map[ID][]byte)
+	put := func(data []byte) { live[mustPut(t, p, data)] = data }
+	gc := p.BeginGC()
+	put(noise(3, 1000))
+	disk.SetHook(func(op hostfs.Op, name string) error {
+		if op == hostfs.OpSync && name == packPath(opt.Dir, 1) {
+			put(old) // it is there already
+			put(noise(4, 1000))
+		}
+		return nil
+	})
+	report, err := gc.Sweep(t.Context(), false, func() error {
+		put(noise(5, 1000))
+		return nil
+	})
+	if err != nil || report.Deleted != 1 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	if len(live) != 4 {
+		t.Fatalf("%d chunks were stored meanwhile, want 4", len(live))
+	}
+	verify(t, p, live)
+}
+
+// TestSweepOpenPackFails fails every host call of a sweep of the open pack, one
+// after another. Nothing live is lost, and a later collection does the work.
+func TestSweepOpenPackFails(t *testing.T) {
+	for _, fault := range []error{syscall.EIO, syscall.ENOSPC, &hostfs.ShortWrite{Bytes: 777, Err: syscall.EIO}} {
+		noticed, k := 0, int64(0)
+		for ; ; k++ {
+			opt := testOptions(t)
+			disk := hostfs.NewFault(fastFS{}, nil)
+			opt.FS, opt.CacheBytes = disk, -1
+			p := mustOpen(t, opt)
+			live := make(map[ID][]byte)
+			for i := range 30 {
+				data := noise(uint64(i), 1000)
+				if id := mustPut(t, p, data); i%3 == 0 {
+					live[id] = data
+				}
+				if i == 20 {
+					if err := p.Fsync(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			collect := func() error {
+				gc := p.BeginGC()
+				for id := range live {
+					gc.Mark(id)
+				}
+				_, err := gc.Sweep(t.Context(), false, nil)
+				return err
+			}
+			hit := false
+			n := int64(-1)
+			disk.SetHook(func(hostfs.Op, string) error {
+				if n++; n == k {
+					hit = true
+					return fault
+				}
+				return nil
+			})
+			err := collect()
+			if err != nil {
+				noticed++
+				if !errors.Is(err, syscall.EIO) && !errors.Is(err, syscall.ENOSPC) {
+					t.Fatalf("call %d: %v", k, err)
+				}
+			}
+			disk.SetHook(nil)
+			for id, want := range live {
+				if got, err := p.Get(t.Context(), id); err != nil || !bytes.Equal(got, want) {
+					t.Fatalf("call %d: Get of a live chunk: %v", k, err)
+				}
+			}
+			for range 2 {
+				if err := collect(); err != nil {
+					t.Fatalf("call %d: %v", k, err)
+				}
+			}
+			verify(t, p, live)
+			if err := p.Close(); err != nil {
+				t.Fatal(err)
+			}
+			p = mustOpen(t, opt)
+			for id, want := range live {
+				if got, err := p.Get(t.Context(), id); err != nil || !bytes.Equal(got, want) {
+					t.Fatalf("call %d, reopened: Get of a live chunk: %v", k, err)
+				}
+			}
+			if !hit {
+				break // the sweep is over before call k
+			}
+		}
+		if noticed < 3 || k < 8 {
+			t.Errorf("%v: %d of %d faults were noticed", fault, noticed, k)
+		}
+	}
 }
 
 // TestSweepFails: whatever goes wrong, nothing live is lost, and the next
