@@ -64,9 +64,9 @@ func runCheck(ctx context.Context, o *options, s streams, arg string) (err error
 func printCheck(s streams, r checkReport) {
 	for _, p := range r.Found {
 		if p.Ino != 0 {
-			s.printf("%s inode %d: %s\n", s.colour(red, "problem:"), p.Ino, p.What)
+			s.printf("%s inode %d: %s\n", s.colour(red, "problem:"), p.Ino, control.Line(p.What))
 		} else {
-			s.printf("%s %s\n", s.colour(red, "problem:"), p.What)
+			s.printf("%s %s\n", s.colour(red, "problem:"), control.Line(p.What))
 		}
 	}
 	verdict := s.colour(green, "no problems")

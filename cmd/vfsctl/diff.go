@@ -18,7 +18,10 @@ func newDiff(o *options, s streams) *cobra.Command {
 second one, it is the present state of the same workspace.
 
   + added    - removed    ~ modified    m only mode, owner, times or attributes
-  > renamed, with its new name after the old`,
+  > renamed, with its new name after the old
+
+A name with bytes that cannot be printed is written as $'a\nb', which a shell
+reads as the same bytes.`,
 		Example: "  vfsctl diff ws@before\n  vfsctl diff ws@before ws@after\n  vfsctl diff ws@before experiment",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if err := cobra.RangeArgs(1, 2)(cmd, args); err != nil {
@@ -60,17 +63,18 @@ func runDiff(ctx context.Context, o *options, s streams, args []string) error {
 }
 
 func diffLine(s streams, x control.Difference) string {
-	path := x.Path
+	path := control.Name(x.Path, x.PathBytes)
 	if x.Type == "directory" {
 		path += "/"
 	}
+	path = control.Printable(path)
 	switch x.Kind {
 	case "added":
 		return s.colour(green, "+ "+path)
 	case "removed":
 		return s.colour(red, "- "+path)
 	case "renamed":
-		return s.colour(yellow, "> "+x.From+" -> "+path)
+		return s.colour(yellow, "> "+control.Printable(control.Name(x.From, x.FromBytes))+" -> "+path)
 	case "modified":
 		return s.colour(yellow, "~ "+path)
 	}

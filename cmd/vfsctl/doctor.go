@@ -65,9 +65,9 @@ func runDoctor(ctx context.Context, o *options, s streams) error {
 func printDoctor(s streams, r doctorReport) {
 	colours := map[daemon.Health]string{daemon.Good: green, daemon.Warning: yellow, daemon.Bad: red}
 	for _, f := range r.Findings {
-		s.printf("%s  %s: %s\n", s.colour(colours[f.Health], pad(string(f.Health), 7)), f.What, f.Detail)
+		s.printf("%s  %s: %s\n", s.colour(colours[f.Health], pad(string(f.Health), 7)), control.Line(f.What), control.Line(f.Detail))
 		if f.Mend != "" {
-			s.printf("         mend: %s\n", f.Mend)
+			s.printf("         mend: %s\n", control.Line(f.Mend))
 		}
 	}
 	if r.Bad+r.Warnings == 0 {

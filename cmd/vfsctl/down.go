@@ -61,11 +61,11 @@ func runDown(ctx context.Context, d downOptions, s streams) error {
 	}
 	switch res.Was {
 	case control.Mounted:
-		s.printf("unmounted workspace %s from %s\n", res.Workspace, point)
+		s.printf("unmounted workspace %s from %s\n", res.Workspace, control.Printable(point))
 	case control.Dead:
-		s.printf("cleared the dead mount at %s\n", point)
+		s.printf("cleared the dead mount at %s\n", control.Printable(point))
 	case control.Absent:
-		s.printf("workspace %s will not be mounted at %s again\n", res.Workspace, point)
+		s.printf("workspace %s will not be mounted at %s again\n", res.Workspace, control.Printable(point))
 	}
 	return nil
 }
@@ -87,13 +87,13 @@ func runDownAll(ctx context.Context, d downOptions, s streams) (err error) {
 		return err
 	}
 	for _, n := range res.Notes {
-		fmt.Fprintf(s.Err, "note: %s\n", n)
+		fmt.Fprintf(s.Err, "note: %s\n", control.Line(n))
 	}
 	if d.json {
 		return s.printJSON(res)
 	}
 	for _, p := range res.Unmounted {
-		s.printf("unmounted %s\n", p)
+		s.printf("unmounted %s\n", control.Printable(p))
 	}
 	s.printf("stopped the daemon, pid %d\n", res.PID)
 	return nil
@@ -116,7 +116,7 @@ func clearAll(ctx context.Context, c *session, d downOptions, s streams) error {
 		return s.printJSON(res)
 	}
 	for _, p := range res.Unmounted {
-		s.printf("cleared %s, left by a daemon that died\n", p)
+		s.printf("cleared %s, left by a daemon that died\n", control.Printable(p))
 	}
 	s.printf("no daemon runs\n")
 	return nil

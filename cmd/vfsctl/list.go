@@ -35,12 +35,12 @@ func runList(ctx context.Context, o *options, s streams) error {
 	}
 	rows := [][]string{{"WORKSPACE", "INODES", "SIZE", "SNAPSHOTS", "MOUNTED AT"}}
 	for _, w := range l.Workspaces {
-		at := strings.Join(w.Mounts, ", ")
+		at := control.Line(strings.Join(w.Mounts, ", "))
 		if at == "" {
 			at = "-"
 		}
 		if w.Damage != "" {
-			rows = append(rows, []string{w.Name, "-", "-", "-", s.colour(red, "damaged: "+w.Damage)})
+			rows = append(rows, []string{w.Name, "-", "-", "-", s.colour(red, "damaged: "+control.Line(w.Damage))})
 			continue
 		}
 		rows = append(rows, []string{w.Name, strconv.FormatUint(w.Inodes, 10), size(w.Bytes),

@@ -48,7 +48,7 @@ func runScrub(ctx context.Context, o *options, s streams) (err error) {
 		}
 	} else {
 		for _, d := range report.Found {
-			s.printf("%s %s at offset %d: %s\n", s.colour(red, "damage:"), d.File, d.Offset, d.What)
+			s.printf("%s %s at offset %d: %s\n", s.colour(red, "damage:"), control.Printable(d.File), d.Offset, control.Line(d.What))
 		}
 		verdict := s.colour(green, "no damage")
 		if report.Damages > 0 {

@@ -47,14 +47,14 @@ func runStatus(ctx context.Context, o statusOptions, s streams) error {
 	} else {
 		s.printf("daemon      none runs; vfsctl up starts one\n")
 	}
-	s.printf("data        %s: %s, %s of different chunks stored in %s\n", st.DataDir,
+	s.printf("data        %s: %s, %s of different chunks stored in %s\n", control.Printable(st.DataDir),
 		plural(uint64(st.Workspaces), "workspace", "workspaces"), size(st.Store.RawBytes), size(st.Store.StoredBytes))
 	s.printf("disk        %s of %s free\n", size(st.Store.DiskFree), size(st.Store.DiskTotal))
 	if st.Store.Damaged > 0 {
 		s.printf("%s\n", s.colour(red, "damage      "+plural(uint64(st.Store.Damaged), "place", "places")+" in packs; vfsctl scrub lists them"))
 	}
 	for _, n := range st.Notes {
-		s.printf("note        %s\n", n)
+		s.printf("note        %s\n", control.Line(n))
 	}
 	if len(st.Mounts) == 0 {
 		return nil
@@ -62,7 +62,7 @@ func runStatus(ctx context.Context, o statusOptions, s streams) error {
 	s.printf("\n")
 	rows := [][]string{{"WORKSPACE", "MOUNT POINT", "STATE", "DRIVER", "OPTIONS", "INODES", "HANDLES"}}
 	for _, m := range st.Mounts {
-		rows = append(rows, []string{m.Workspace, m.MountPoint, string(m.State), m.Driver, mountOptions(m),
+		rows = append(rows, []string{m.Workspace, control.Printable(m.MountPoint), string(m.State), m.Driver, mountOptions(m),
 			strconv.FormatUint(m.Inodes, 10), strconv.FormatUint(m.Handles, 10)})
 	}
 	return s.table(rows)

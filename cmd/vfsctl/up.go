@@ -112,7 +112,7 @@ func printNotes(ctx context.Context, c *session, s streams) error {
 		return err
 	}
 	for _, n := range st.Notes {
-		fmt.Fprintf(s.Err, "note: %s\n", n)
+		fmt.Fprintf(s.Err, "note: %s\n", control.Line(n))
 	}
 	return nil
 }
@@ -127,12 +127,12 @@ func printUp(s streams, u upOptions, res control.MountResult) {
 		verb = "is mounted already at"
 	}
 	m := res.Mount
-	s.printf("%s %s %s %s\n", what, s.colour(bold, m.Workspace), verb, s.colour(bold, m.MountPoint))
+	s.printf("%s %s %s %s\n", what, s.colour(bold, m.Workspace), verb, s.colour(bold, control.Printable(m.MountPoint)))
 	if res.Already {
 		return
 	}
 	s.printf("try next:\n")
-	snapshot, down := "vfsctl snapshot "+m.Workspace+" NAME", "vfsctl down "+u.mountPoint
+	snapshot, down := "vfsctl snapshot "+m.Workspace+" NAME", "vfsctl down "+control.Word(u.mountPoint)
 	width := max(len(snapshot), len(down)) + 3
 	s.printf("  %s keep the present state\n", pad(snapshot, width))
 	s.printf("  %s what is mounted\n", pad("vfsctl status", width))

@@ -11,10 +11,21 @@ import (
 // word that a shell reads as the same bytes: $'a\nb'. Names come from programs
 // that nobody vouches for, and a terminal obeys what is printed on it.
 func Printable(text string) string {
-	if isPrintable(text) {
+	if isPrintable(text) && !strings.HasPrefix(text, "$'") {
 		return text
 	}
 	return escaped(text)
+}
+
+// Line returns a sentence with escapes for what cannot be printed, of a name in
+// it say. It has no other quotes: the sentence has its own.
+func Line(text string) string {
+	if isPrintable(text) {
+		return text
+	}
+	var b strings.Builder
+	escapeInto(&b, text, "")
+	return b.String()
 }
 
 // Word returns text as one word for a shell, quoted where it must be.

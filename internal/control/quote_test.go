@@ -5,11 +5,27 @@ import (
 	"testing"
 )
 
+// TestErrorsPrint: the message of an error is one line that a terminal only
+// prints, whatever name is in it.
+func TestErrorsPrint(t *testing.T) {
+	for text, want := range map[string]string{
+		"no such path größe":           "no such path größe",
+		"one\ntwo\r\nthree":            "one; two; three",
+		"path \x1b]0;title\a\xff gone": `path \033]0;title\007\377 gone`,
+		"it's $HOME":                   "it's $HOME",
+	} {
+		if got := Errorf(KindNotFound, "%s", text).Message; got != want {
+			t.Errorf("the message of %q is %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestQuoting(t *testing.T) {
 	for _, tt := range []struct{ text, printable, word string }{
 		{"", "", "''"},
 		{"plain/name.go", "plain/name.go", "plain/name.go"},
 		{"größe", "größe", "größe"},
+		{"$'a'", `$'$\'a\''`, `'$'\''a'\'''`},
 		{"two words", "two words", "'two words'"},
 		{"it's", "it's", `'it'\''s'`},
 		{"~user", "~user", "'~user'"},

@@ -110,6 +110,8 @@ func typeName(t reflect.Type, types map[string]reflect.Type) string {
 		return "time"
 	case t.Kind() == reflect.Pointer:
 		return typeName(t.Elem(), types) + " or null"
+	case t == reflect.TypeFor[[]byte]():
+		return "bytes in base64"
 	case t.Kind() == reflect.Slice:
 		return "list of " + typeName(t.Elem(), types)
 	case t.Kind() == reflect.Map:

@@ -269,13 +269,16 @@ type Diff struct {
 	Differences []Difference `json:"differences"`
 }
 
-// Difference is one path that two states do not agree on.
+// Difference is one path that two states do not agree on. A path that is not
+// UTF-8 has its bytes in PathBytes or FromBytes too.
 type Difference struct {
-	Kind string `json:"kind"` // "added", "removed", "renamed", "modified", "metadata"
-	Path string `json:"path"`
-	From string `json:"from,omitempty"` // of a renamed one
-	Type string `json:"type"`
-	Ino  uint64 `json:"ino"`
+	Kind      string `json:"kind"` // "added", "removed", "renamed", "modified", "metadata"
+	Path      string `json:"path"`
+	From      string `json:"from,omitempty"` // of a renamed one
+	Type      string `json:"type"`
+	Ino       uint64 `json:"ino"`
+	PathBytes []byte `json:"path_bytes,omitempty"`
+	FromBytes []byte `json:"from_bytes,omitempty"`
 }
 
 // RestoreRequest brings a workspace (Path "") or one path back to a state.

@@ -345,6 +345,7 @@ func (d *Daemon) diff(ctx context.Context, r control.DiffRequest) (control.Diff,
 	for _, x := range all {
 		res.Differences = append(res.Differences, control.Difference{
 			Kind: string(x.Kind), Path: x.Path, From: x.From, Type: x.Type, Ino: uint64(x.Ino),
+			PathBytes: control.Bytes(x.Path), FromBytes: control.Bytes(x.From),
 		})
 	}
 	return res, nil
