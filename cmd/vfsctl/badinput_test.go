@@ -222,6 +222,9 @@ func TestBadMountPoints(t *testing.T) {
 	r.mkdir("full")
 	r.write("full/precious", "x")
 	r.ok("up", "taken", "taken")
+	if err := os.Symlink("target", r.path("link")); err != nil {
+		t.Fatal(err)
+	}
 	r.mkdir("tmpfs")
 	if out, err := exec.Command("mount", "-t", "tmpfs", "none", r.path("tmpfs")).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -232,8 +235,8 @@ func TestBadMountPoints(t *testing.T) {
 		args  []string
 	}{
 		{exitError, []string{r.path("no"), "no such file", "make it first"}, []string{"up", "no/parent"}},
-		{exitUsage, []string{r.path("file"), "not a directory"}, []string{"up", "ws", "file"}},
-		{exitUsage, []string{r.path("full"), "not empty", "empty directory"}, []string{"up", "ws", "full"}},
+		{exitError, []string{r.path("file"), "not a directory"}, []string{"up", "ws", "file"}},
+		{exitError, []string{r.path("full"), "not empty", "empty directory"}, []string{"up", "ws", "full"}},
 		{exitError, []string{r.path("taken"), "workspace taken is mounted there", "vfsctl down"}, []string{"up", "ws", "taken"}},
 		{exitError, []string{r.path("tmpfs"), "tmpfs", "unmount it"}, []string{"up", "ws", "tmpfs"}},
 		{exitError, []string{"workspace taken is mounted at " + r.path("taken")}, []string{"up", "taken", "second"}},
@@ -242,12 +245,14 @@ func TestBadMountPoints(t *testing.T) {
 		{exitUsage, []string{"data directory", "is inside it"}, []string{"up", "ws", r.dir}},
 		{exitUsage, []string{`"a/b"`}, []string{"up", "a/b", "point"}},
 		{exitUsage, []string{"no path"}, []string{"up", ""}},
+		{exitUsage, []string{`--driver "foo"`, "go-fuse"}, []string{"up", "--driver", "foo", "ws", "new"}},
+		{exitError, []string{r.path("link"), "symlink", r.path("target"), "make that first"}, []string{"up", "ws", r.path("link")}},
 		{exitError, []string{r.path("full"), "no workspace is mounted there", "mounted are " + r.path("taken")}, []string{"down", "full"}},
 		{exitError, []string{r.path("full"), "vfsctl status"}, []string{"status", "--ops", "full"}},
 	} {
 		r.fails(tt.code, tt.words, tt.args...)
 	}
-	for _, left := range []string{"second", "taken/inner", "data/ws", "point", "no"} {
+	for _, left := range []string{"second", "taken/inner", "data/ws", "point", "no", "new", "target"} {
 		if _, err := os.Lstat(r.path(left)); err == nil {
 			t.Errorf("up failed and left %s", left)
 		}

@@ -13,7 +13,8 @@ func newFork(o *options, s streams) *cobra.Command {
 		Use:   "fork WORKSPACE[@STATE] NEW",
 		Short: "Make a workspace that begins as another, without copying",
 		Long: `Make a workspace that begins as the present state of another, or as its snapshot
-or commit STATE. Nothing is copied, whatever its size; the two go their own ways.`,
+or commit STATE. Nothing is copied, whatever its size; the two go their own ways.
+The new one has no quota, whatever the other's is: vfsctl quota NEW sets one.`,
 		Example: "  vfsctl fork ws experiment\n  vfsctl fork ws@before retry",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {

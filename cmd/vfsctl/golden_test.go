@@ -186,6 +186,14 @@ func TestMan(t *testing.T) {
 	}
 }
 
+func TestManMakesNoParents(t *testing.T) {
+	r := newRig(t)
+	r.fails(exitError, []string{"no/such/man1", "no such file"}, "man", "no/such/man1")
+	if _, err := os.Lstat(r.path("no")); err == nil {
+		t.Error("man has made the parents of its directory")
+	}
+}
+
 func TestCompletion(t *testing.T) {
 	r := newRig(t)
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {

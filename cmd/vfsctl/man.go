@@ -1,12 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
+	"github.com/vfsd/vfsd/internal/control"
 	"github.com/vfsd/vfsd/internal/daemon"
 )
 
@@ -22,13 +25,14 @@ func newMan(s streams) *cobra.Command {
 }
 
 func runMan(root *cobra.Command, s streams, dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	// Only the last of it: a path that is mistyped is no wish for its parents.
+	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return daemon.Classify(fmt.Errorf("manual pages: %w", err))
 	}
 	header := &doc.GenManHeader{Title: "VFSCTL", Section: "1", Source: "vfsd " + daemon.Version, Manual: "vfsd"}
 	if err := doc.GenManTree(root, header, dir); err != nil {
 		return daemon.Classify(fmt.Errorf("manual pages: %w", err))
 	}
-	s.printf("wrote the manual pages into %s\n", dir)
+	s.printf("wrote the manual pages into %s\n", control.Printable(dir))
 	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -39,6 +40,16 @@ func TestNamesOfAnyBytes(t *testing.T) {
 		t.Errorf("diff: %q", out)
 	}
 	d := report[control.Diff](r, "diff", "ws@empty").Differences
+	r.write("ws/file", "a file")
+	r.mkdir("ws/d")
+	r.write("ws/d/x", "1")
+	r.ok("snapshot", "ws", "deep")
+	if err := os.RemoveAll(r.path("ws/d")); err != nil {
+		t.Fatal(err)
+	}
+	r.write("ws/d", "now a file")
+	r.fails(exitError, []string{"not a directory"}, "restore", "ws@deep", "d/x")
+	r.ok("restore", "ws@deep", "./d/../file")
 	if len(d) != 1 || string(d[0].PathBytes) != odd {
 		t.Errorf("diff --json: %+v", d)
 	}

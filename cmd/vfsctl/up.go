@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -58,8 +59,14 @@ mounted is mounted again.`,
 }
 
 func runUp(ctx context.Context, u upOptions, s streams) (err error) {
+	if !slices.Contains(mount.Drivers(), u.driver) {
+		return control.Errorf(control.KindUsage, "up: --driver %q: it takes %s", u.driver, strings.Join(mount.Drivers(), " or "))
+	}
 	point, err := realMountPoint(u.mountPoint)
 	if err != nil {
+		return err
+	}
+	if err := checkLink(u.mountPoint, point); err != nil {
 		return err
 	}
 	made, err := makeMountPoint(point)
@@ -185,6 +192,18 @@ func realMountPoint(path string) (string, error) {
 		abs = filepath.Clean(target)
 	}
 	return "", daemon.Classify(fmt.Errorf("mount point %s: %w", path, syscall.ELOOP))
+}
+
+// checkLink refuses a symlink that leads nowhere: what it names is not ours to
+// make. Reading links asks no daemon, so that one that hangs keeps nobody.
+func checkLink(given, point string) error {
+	if _, err := os.Readlink(filepath.Clean(given)); err != nil {
+		return nil
+	}
+	if _, err := os.Readlink(point); errors.Is(err, fs.ErrNotExist) {
+		return control.Errorf(control.KindNotFound, "mount point %s: it is a symlink to %s, which is not there; make that first", given, point)
+	}
+	return nil
 }
 
 // makeMountPoint makes the directory if it is missing.

@@ -42,8 +42,8 @@ var kinds = []struct {
 	{syscall.EOPNOTSUPP, control.KindUnsupported},
 	{fs.ErrPermission, control.KindPermission},
 	{fs.ErrNotExist, control.KindNotFound},
-	{syscall.ENOTDIR, control.KindUsage},
-	{syscall.ENOTEMPTY, control.KindUsage},
+	{syscall.ENOTDIR, control.KindExists}, // something else has the name
+	{syscall.ENOTEMPTY, control.KindExists},
 	{syscall.EDEADLK, control.KindUsage},
 }
 
