@@ -166,8 +166,11 @@ type Quota struct {
 	Inodes uint64 `json:"inodes"`
 }
 
-// ListRequest asks for all workspaces.
-type ListRequest struct{}
+// ListRequest asks for all workspaces. With Verify the journals and the newest
+// commit of those that sleep are looked at too, so that damage shows.
+type ListRequest struct {
+	Verify bool `json:"verify,omitempty"`
+}
 
 // List is all workspaces by name.
 type List struct {

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/vfsd/vfsd/internal/control"
 	"github.com/vfsd/vfsd/internal/hostfs"
 	"github.com/vfsd/vfsd/mount"
+	"github.com/vfsd/vfsd/vfs"
 	"github.com/vfsd/vfsd/workspace"
 )
 
@@ -137,7 +139,7 @@ func (d *Daemon) create(ctx context.Context, r control.CreateRequest) (control.W
 	return d.figures(w), nil
 }
 
-func (d *Daemon) list(ctx context.Context, _ control.ListRequest) (control.List, error) {
+func (d *Daemon) list(ctx context.Context, r control.ListRequest) (control.List, error) {
 	names, err := d.data.List()
 	if err != nil {
 		return control.List{}, err
@@ -147,14 +149,17 @@ func (d *Daemon) list(ctx context.Context, _ control.ListRequest) (control.List,
 		if err := ctx.Err(); err != nil {
 			return l, err
 		}
-		l.Workspaces = append(l.Workspaces, d.listed(name))
+		l.Workspaces = append(l.Workspaces, d.listed(ctx, name, r.Verify))
 	}
 	return l, nil
 }
 
 // listed describes one workspace; those that sleep are not woken for it.
-func (d *Daemon) listed(name string) control.Workspace {
+func (d *Daemon) listed(ctx context.Context, name string, verify bool) control.Workspace {
 	s, err := d.data.Peek(name)
+	if err == nil && verify {
+		err = d.data.Verify(ctx, name)
+	}
 	if err == nil && s.Open {
 		var w *workspace.Workspace
 		if w, err = d.data.Open(name); err == nil {
@@ -223,6 +228,12 @@ func (d *Daemon) fork(ctx context.Context, r control.ForkRequest) (control.ForkR
 // at opens a workspace and finds a commit of it.
 func (d *Daemon) at(ctx context.Context, name, spec string) (*workspace.Workspace, chunk.ID, error) {
 	w, err := d.data.Open(name)
+	if errors.Is(err, vfs.ErrCorrupt) && spec != "" {
+		// A damaged journal is between us and the present, not the snapshots.
+		if head, herr := d.data.OpenHead(ctx, name); herr == nil {
+			w, err = head, nil
+		}
+	}
 	if err != nil {
 		return nil, chunk.ID{}, err
 	}
