@@ -235,18 +235,68 @@ func (m *matcher) group(it *item, at bits, forward bool) bits {
 	case '!':
 		return m.except(it, at, forward)
 	}
-	// Any number of times: until nothing new is reached.
 	out := newBits(len(m.s))
-	fresh := at
 	if it.op == '*' {
 		out.union(at)
 	}
+	if it.single() {
+		m.run(it, at, out, forward)
+		return out
+	}
+	// Any number of times: until nothing new is reached.
+	fresh := at
 	for {
 		reached := m.alternatives(it, fresh, forward)
+		for i := range reached {
+			reached[i] &^= out[i]
+		}
 		if !out.union(reached) {
 			return out
 		}
 		fresh = reached
+	}
+}
+
+// single reports whether every alternative is one character.
+func (it *item) single() bool {
+	for _, alt := range it.alts {
+		if len(alt) != 1 || alt[0].kind == group || alt[0].kind == anyString {
+			return false
+		}
+	}
+	return true
+}
+
+// run adds to out what one or more characters of a group reach, in one pass.
+func (m *matcher) run(it *item, at, out bits, forward bool) {
+	matches := func(s string) bool {
+		r, _ := m.p.flags.next(s)
+		for _, alt := range it.alts {
+			if m.p.one(&alt[0], r) {
+				return true
+			}
+		}
+		return false
+	}
+	m.tick(len(m.s))
+	if forward {
+		for i := 0; i < len(m.s); i++ {
+			if !at.has(i) && !out.has(i) {
+				continue
+			}
+			if _, n := m.p.flags.next(m.s[i:]); matches(m.s[i:]) {
+				out.add(i + n)
+			}
+		}
+		return
+	}
+	for i := len(m.s); i > 0; i-- {
+		if !at.has(i) && !out.has(i) {
+			continue
+		}
+		if n := m.before(i); matches(m.s[i-n : i]) {
+			out.add(i - n)
+		}
 	}
 }
 
