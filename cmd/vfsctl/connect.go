@@ -47,7 +47,7 @@ func connect(ctx context.Context, o *options) (*session, error) {
 func connectOrMake(ctx context.Context, o *options) (*session, error) {
 	deadline := time.Now().Add(inUsePatience)
 	for {
-		err := control.Probe(ctx, o.data)
+		err := probe(ctx, o.data)
 		if err == nil {
 			c := control.Dial(o.data)
 			return &session{c, func() error { c.Close(); return nil }}, nil
@@ -65,6 +65,21 @@ func connectOrMake(ctx context.Context, o *options) (*session, error) {
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// pingPatience is how long a daemon that listens may take to say anything at
+// all; what it is asked may take longer.
+const pingPatience = 10 * time.Second
+
+// probe finds out whether a daemon listens and answers.
+func probe(ctx context.Context, dir string) error {
+	if err := control.Probe(ctx, dir); err != nil {
+		return err
+	}
+	if err := control.Ping(ctx, dir, pingPatience); err != nil {
+		return fmt.Errorf("data directory %s: %w; vfsctl doctor tells how to go on", dir, err)
+	}
+	return nil
 }
 
 // refused is why no connection came about: whose directory it is says more

@@ -21,7 +21,7 @@ import (
 func connectDaemon(ctx context.Context, o *options) (_ *session, started bool, err error) {
 	deadline := time.Now().Add(inUsePatience)
 	for {
-		err = control.Probe(ctx, o.data)
+		err = probe(ctx, o.data)
 		if control.KindOf(err) == control.KindNoDaemon {
 			err = startDaemon(ctx, o.data)
 			started = err == nil

@@ -151,7 +151,7 @@ func CheckDir(dir string) error {
 func dirAdvice(dir string, err error) error {
 	switch {
 	case errors.Is(err, workspace.ErrInUse):
-		return fmt.Errorf("%w; that process answers on %s, or ends by itself soon", err, filepath.Join(dir, control.SocketName))
+		return fmt.Errorf("%w: a vfsctl command that takes long, or a daemon that hangs or whose %s was removed: wait for it, or end it; vfsctl doctor tells more", err, control.SocketName)
 	case errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%w; make it writable, or choose another with --data", err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):

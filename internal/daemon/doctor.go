@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/vfsd/vfsd/internal/control"
 	"github.com/vfsd/vfsd/internal/hostfs"
@@ -57,8 +59,10 @@ func Diagnose(ctx context.Context, dir string, connect Connect) []Finding {
 	x.machine()
 	if x.directory() {
 		x.space()
-		x.daemon(ctx)
-		x.contents(ctx, connect)
+		answers, whole := x.daemon(ctx), x.chunks()
+		if answers && whole {
+			x.contents(ctx, connect)
+		}
 	}
 	x.mounts()
 	return x.findings
@@ -116,10 +120,20 @@ func (x *examination) space() {
 	}
 }
 
-func (x *examination) daemon(ctx context.Context) {
+// pingPatience is how long doctor waits for any word of a daemon.
+const pingPatience = 5 * time.Second
+
+// daemon examines whether one runs, and reports whether the data directory can
+// be asked about, of it or without it.
+func (x *examination) daemon(ctx context.Context) bool {
 	const what = "daemon"
 	err := control.Probe(ctx, x.dir)
 	holder := workspace.LockHolder(hostfs.OS{}, x.dir)
+	if err == nil && control.Ping(ctx, x.dir, pingPatience) != nil {
+		x.find(Bad, what, fmt.Sprintf("kill -CONT %d, if it was stopped; else kill -QUIT %d, which has it write into vfsd.log where it hangs and end: nothing is lost, and vfsctl up mounts everything again", holder, holder),
+			"pid %d takes connections and does not answer: it was stopped, or it hangs", holder)
+		return false
+	}
 	switch {
 	case err == nil:
 		x.good(what, "pid %d answers on %s", holder, filepath.Join(x.dir, control.SocketName))
@@ -127,10 +141,24 @@ func (x *examination) daemon(ctx context.Context) {
 		x.find(Bad, what, "", "%v", err)
 	case lockIsHeld(x.dir):
 		x.find(Bad, what, fmt.Sprintf("wait for it, or kill %d", holder),
-			"pid %d holds the data directory and does not answer: a vfsctl command that takes long, or a daemon that hangs", holder)
+			"pid %d holds the data directory and has no socket there: a vfsctl command that takes long, or a daemon whose %s was removed", holder, control.SocketName)
 	default:
 		x.good(what, "none runs; vfsctl up starts one")
 	}
+	return true
+}
+
+// chunks examines what the store cannot be opened without.
+func (x *examination) chunks() bool {
+	name := filepath.Join(x.dir, "chunks", "polynomial")
+	packs, _ := filepath.Glob(filepath.Join(x.dir, "chunks", "*")) // the pattern is good
+	_, err := os.Stat(name)
+	if len(packs) == 0 || !errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	x.find(Bad, "chunk store", "copy it from a backup of the data directory, or from any other data directory: it says where files are cut alone, so that all that is stored is read as before",
+		"%s is missing, and without it nothing can be written", name)
+	return false
 }
 
 // lockIsHeld reports whether a process has the data directory open.
@@ -174,7 +202,7 @@ func (x *examination) contents(ctx context.Context, connect Connect) {
 	}
 	for _, m := range st.Mounts {
 		if m.State == control.Absent {
-			x.find(Warning, "mount "+m.MountPoint, fmt.Sprintf("vfsctl up %s %s", m.Workspace, m.MountPoint),
+			x.find(Warning, "mount "+m.MountPoint, fmt.Sprintf("vfsctl up %s %s", m.Workspace, control.Word(m.MountPoint)),
 				"workspace %s was mounted there when the daemon died", m.Workspace)
 		}
 	}
@@ -199,8 +227,8 @@ func (x *examination) clearing(mountPoint string) string {
 	entries, _ := readTable(x.dir) // what cannot be read lists nothing
 	for _, e := range entries {
 		if e.MountPoint == mountPoint {
-			return fmt.Sprintf("vfsctl up %s %s, or vfsctl down %s", e.Workspace, mountPoint, mountPoint)
+			return fmt.Sprintf("vfsctl up %s %s, or vfsctl down %s", e.Workspace, control.Word(mountPoint), control.Word(mountPoint))
 		}
 	}
-	return "umount -l " + mountPoint + ", or fusermount3 -uz " + mountPoint
+	return "umount -l " + control.Word(mountPoint) + ", or fusermount3 -uz " + control.Word(mountPoint)
 }
