@@ -125,6 +125,7 @@ func (s *state) runBuiltin(b *builtin, args []string, temp []tempVar, undo *undo
 		s.status = 0
 		return
 	}
+	s.begin()
 	old := s.cmdName
 	switch b.name {
 	case "eval", ".", "source", "command", "builtin", "exec", "trap", "wait":

@@ -46,6 +46,7 @@ func (s *state) external(args []string, noFork bool) int {
 		}
 		return s.notFound(args, err)
 	}
+	s.begin()
 	p := s.p
 	if !noFork || s.subshell == 0 {
 		p = s.x.newProcess(s.p, args)

@@ -95,7 +95,10 @@ func (s *state) syntaxError(e *parse.Error, where string) {
 		s.message(prefix + "`" + e.Text + "'")
 	}
 	s.line = old
-	if e.Status >= 0 {
+	switch {
+	case e.Status == 127 && s.mode != modeString:
+		s.status = 2
+	case e.Status >= 0:
 		s.status = e.Status
 	}
 }

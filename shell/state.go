@@ -83,8 +83,9 @@ type state struct {
 	getopts     getoptsState
 	procFDs     []int // descriptors of process substitutions, to be closed after the command
 	ifs         ifsCache
-	source      string // the file that what runs came from
-	noFork      bool   // the next command may take this process over
+	source      string        // the file that what runs came from
+	noFork      bool          // the next command may take this process over
+	begun       chan struct{} // closed when the first command is under way; nil if nobody asks
 	mode        mode
 	disabled    map[string]bool   // builtins that enable -n switched off; never changed
 	completions map[string]string // of complete; never changed
@@ -155,7 +156,7 @@ func (s *state) fork(concurrent bool) *state {
 	}
 	c.frames = slices.Clone(s.frames)
 	c.params = s.params
-	c.procFDs = nil
+	c.procFDs, c.begun = nil, nil
 	c.walk = nil
 	c.stack = slices.Clone(s.stack)
 	c.jobs = s.jobs.inherit()

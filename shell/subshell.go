@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"syscall"
+	"time"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -16,6 +16,7 @@ import (
 // process is set, ends with it. Whatever panics in it stays in it.
 func (c *state) run(body func(*state)) {
 	status := c.protect(body)
+	c.begin()
 	c.closeFDs()
 	c.x.step(c.ticks & 63)
 	c.p.exit(status)
@@ -197,9 +198,7 @@ func (s *state) pipeline(c *syntax.BinaryCmd) {
 		}
 		subs = append(subs, sub)
 		if i < last {
-			s.spawn(sub, func(c *state) { c.stage(st) })
-			// Let it start first, as it does in Bash, where its messages come first.
-			runtime.Gosched()
+			s.spawnFirst(sub, st)
 		} else {
 			sub.p = s.x.newProcess(s.p, s.p.args)
 			sub.run(func(c *state) { c.stage(st) })
@@ -231,6 +230,32 @@ func (s *state) pipeline(c *syntax.BinaryCmd) {
 	}
 	if s.ctl == ctlNone {
 		s.checkError()
+	}
+}
+
+// headStart is how long the next command of a pipeline waits for the one before
+// it to get under way. In Bash that one is forked first and usually says first
+// what it has to say; nothing depends on it.
+const headStart = 2 * time.Millisecond
+
+// spawnFirst starts a command of a pipeline and lets it go ahead.
+func (s *state) spawnFirst(sub *state, st *syntax.Stmt) {
+	begun := make(chan struct{})
+	sub.begun = begun
+	s.spawn(sub, func(c *state) { c.stage(st) })
+	t := time.NewTimer(headStart)
+	defer t.Stop()
+	select {
+	case <-begun:
+	case <-t.C:
+	}
+}
+
+// begin tells who waits that the first command is under way.
+func (s *state) begin() {
+	if s.begun != nil {
+		close(s.begun)
+		s.begun = nil
 	}
 }
 

@@ -71,6 +71,7 @@ func (s *state) procSubst(ps *syntax.ProcSubst) string {
 		mine, theirs, fd = w, r, 0
 	}
 	c := s.fork(true)
+	c.evals++
 	c.setFD(fd, theirs)
 	for _, n := range s.procFDs {
 		if n < len(c.fds) && c.fds[n] != nil {

@@ -11,6 +11,7 @@ package text
 import (
 	// The commands that are packages.
 	_ "github.com/vfsd/vfsd/shell/cmd/text/awk"
+	_ "github.com/vfsd/vfsd/shell/cmd/text/diff"
 	_ "github.com/vfsd/vfsd/shell/cmd/text/grep"
 	_ "github.com/vfsd/vfsd/shell/cmd/text/sed"
 	_ "github.com/vfsd/vfsd/shell/cmd/text/sort"
