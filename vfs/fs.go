@@ -203,7 +203,7 @@ type Change struct {
 	// Rights: ChangeAttr of mode, owner or access ACL, so that others may use
 	// the inode than before.
 	Rights bool
-	Off    int64  // ChangeData
+	Off    int64 // ChangeData
 	Len    int64
 }
 
