@@ -196,7 +196,7 @@ func observe(ctx context.Context, o benchOptions, opts *bench.Options) (done fun
 		return none, nil
 	}
 	opts.Counters = func() (map[string]float64, error) {
-		ops, err := control.OpsCall.Do(ctx, c, control.OpsRequest{MountPoint: m.MountPoint})
+		ops, err := control.OpsCall.Do(ctx, c, control.OpsRequest{MountPoint: m.MountPoint, MountPointBytes: m.MountPointBytes})
 		if err != nil {
 			return nil, err
 		}
@@ -226,7 +226,7 @@ func mountOf(ctx context.Context, c *control.Client, path string) (m control.Mou
 		return m, 0, false
 	}
 	for _, x := range st.Mounts {
-		if inside := x.MountPoint == path || strings.HasPrefix(path, x.MountPoint+"/"); inside && x.State == control.Mounted {
+		if inside := x.Point() == path || strings.HasPrefix(path, x.Point()+"/"); inside && x.State == control.Mounted {
 			return x, st.PID, true
 		}
 	}

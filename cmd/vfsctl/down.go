@@ -44,6 +44,7 @@ stopped. A dead mount is cleared, with or without a daemon.`,
 	}
 	cmd.Flags().BoolVar(&d.all, "all", false, "unmount everything and stop the daemon")
 	cmd.Flags().BoolVar(&d.force, "force", false, "take mounts from the processes that use them: these get errors")
+	cmd.ValidArgsFunction = completeMounts(o)
 	return jsonFlag(cmd, o)
 }
 
@@ -52,7 +53,7 @@ func runDown(ctx context.Context, d downOptions, s streams) error {
 	if err != nil {
 		return err
 	}
-	res, err := call(ctx, d.options, control.UnmountCall, control.UnmountRequest{MountPoint: point, Force: d.force})
+	res, err := call(ctx, d.options, control.UnmountCall, control.UnmountRequest{MountPoint: point, MountPointBytes: control.Bytes(point), Force: d.force})
 	if err != nil {
 		return err
 	}
@@ -107,10 +108,10 @@ func clearAll(ctx context.Context, c *session, d downOptions, s streams) error {
 	}
 	res := control.StopResult{Unmounted: []string{}, Notes: []string{}}
 	for _, m := range st.Mounts {
-		if _, err := control.UnmountCall.Do(ctx, c.Client, control.UnmountRequest{MountPoint: m.MountPoint}); err != nil {
+		if _, err := control.UnmountCall.Do(ctx, c.Client, control.UnmountRequest{MountPoint: m.MountPoint, MountPointBytes: m.MountPointBytes}); err != nil {
 			return err
 		}
-		res.Unmounted = append(res.Unmounted, m.MountPoint)
+		res.Unmounted = append(res.Unmounted, m.Point())
 	}
 	if d.json {
 		return s.printJSON(res)

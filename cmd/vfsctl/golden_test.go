@@ -209,4 +209,19 @@ func TestCompletion(t *testing.T) {
 	if out := r.ok("__complete", "restore", "project@"); !strings.Contains(out, "project@before\n") {
 		t.Errorf("snapshots are not completed: %q", out)
 	}
+	for _, tt := range []struct {
+		want string
+		args []string
+	}{
+		{"project@before\n", []string{"diff", "project@before", "project@"}},
+		{"project\n", []string{"diff", "project@before", ""}},
+		{"before\n", []string{"snapshots", "project", "--remove", ""}},
+		{"go-fuse\n", []string{"up", "--driver", ""}},
+		{":0\n", []string{"down", "./x"}},
+		{":4\n", []string{"diff", "a@b", "c", ""}},
+	} {
+		if out := r.ok(append([]string{"__complete"}, tt.args...)...); !strings.Contains(out, tt.want) {
+			t.Errorf("the completion of %q is %q, want %q", tt.args, out, tt.want)
+		}
+	}
 }

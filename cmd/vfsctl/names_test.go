@@ -39,6 +39,16 @@ func TestNamesOfAnyBytes(t *testing.T) {
 	if out := r.ok("diff", "ws@empty"); out != `+ $'a\377\n\033[31m'`+"\n" {
 		t.Errorf("diff: %q", out)
 	}
+	point := r.path("a mount")
+	res := r.ok("up", "second", point)
+	if !strings.Contains(res, "vfsctl down '"+point+"'") {
+		t.Errorf("up: %q", res)
+	}
+	if out := r.ok("__complete", "down", r.dir); !strings.Contains(out, point+"\n") {
+		t.Errorf("mounts are not completed: %q", out)
+	}
+	r.fails(exitError, []string{"vfsctl down '" + point + "' first"}, "remove", "second", "--yes")
+	r.fails(exitError, []string{"vfsctl down '" + point + "' first"}, "up", "third", point)
 	d := report[control.Diff](r, "diff", "ws@empty").Differences
 	r.write("ws/file", "a file")
 	r.mkdir("ws/d")
@@ -52,5 +62,32 @@ func TestNamesOfAnyBytes(t *testing.T) {
 	r.ok("restore", "ws@deep", "./d/../file")
 	if len(d) != 1 || string(d[0].PathBytes) != odd {
 		t.Errorf("diff --json: %+v", d)
+	}
+}
+
+// TestMountPointOfAnyBytes: it travels to the daemon and back, and through the
+// list of mounts when the daemon dies.
+func TestMountPointOfAnyBytes(t *testing.T) {
+	needMount(t)
+	r := newRig(t)
+	const odd = "point\xff"
+	out := r.ok("up", "ws", odd)
+	if !r.mounted(odd) || !strings.Contains(out, `vfsctl down $'point\377'`) {
+		t.Errorf("up: %q", out)
+	}
+	r.write(odd+"/a", "1")
+	r.kill()
+	r.ok("up", "ws", odd)
+	r.reads(odd+"/a", "1")
+	if m := r.status().Mounts; len(m) != 1 || m[0].Point() != r.path(odd) {
+		t.Errorf("status: %+v", m)
+	}
+	if out := r.ok("status"); !strings.Contains(out, `/point\377'`) {
+		t.Errorf("status: %q", out)
+	}
+	r.ok("status", "--ops", odd)
+	r.ok("down", odd)
+	if r.mounted(odd) {
+		t.Error("down has not unmounted it")
 	}
 }

@@ -140,7 +140,7 @@ func mountsBelow(dir string) []string {
 	var all []string
 	for line := range strings.Lines(string(b)) {
 		if f := strings.Fields(line); len(f) > 1 && strings.HasPrefix(f[1], dir+"/") {
-			all = append(all, f[1])
+			all = append(all, strings.ReplaceAll(f[1], `\040`, " "))
 		}
 	}
 	return all

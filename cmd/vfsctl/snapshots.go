@@ -29,6 +29,7 @@ func newSnapshots(o *options, s streams) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&x.remove, "remove", "", "forget the snapshot `NAME`; its commit stays while the log has it")
+	completeOption(cmd, "remove", completeSnapshots(o))
 	return jsonFlag(cmd, o)
 }
 

@@ -31,6 +31,7 @@ func newStatus(o *options, s streams) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&st.ops, "ops", "", "count the requests of the mount at `MOUNTPOINT` instead")
+	completeOption(cmd, "ops", completeMounts(o))
 	return jsonFlag(cmd, o)
 }
 
@@ -62,7 +63,7 @@ func runStatus(ctx context.Context, o statusOptions, s streams) error {
 	s.printf("\n")
 	rows := [][]string{{"WORKSPACE", "MOUNT POINT", "STATE", "DRIVER", "OPTIONS", "INODES", "HANDLES"}}
 	for _, m := range st.Mounts {
-		rows = append(rows, []string{m.Workspace, control.Printable(m.MountPoint), string(m.State), m.Driver, mountOptions(m),
+		rows = append(rows, []string{m.Workspace, control.Printable(m.Point()), string(m.State), m.Driver, mountOptions(m),
 			strconv.FormatUint(m.Inodes, 10), strconv.FormatUint(m.Handles, 10)})
 	}
 	return s.table(rows)
@@ -87,7 +88,7 @@ func runOps(ctx context.Context, o statusOptions, s streams) error {
 	if err != nil {
 		return err
 	}
-	ops, err := call(ctx, o.options, control.OpsCall, control.OpsRequest{MountPoint: point})
+	ops, err := call(ctx, o.options, control.OpsCall, control.OpsRequest{MountPoint: point, MountPointBytes: control.Bytes(point)})
 	if err != nil {
 		return err
 	}

@@ -55,6 +55,7 @@ mounted is mounted again.`,
 	cmd.Flags().BoolVar(&u.allowOther, "allow-other", os.Geteuid() == 0, "let other users in; permissions rule")
 	cmd.Flags().Lookup("allow-other").DefValue = "true as root, else false"
 	cmd.Flags().BoolVar(&u.readOnly, "read-only", false, "refuse changes through this mount")
+	completeOption(cmd, "driver", cobra.FixedCompletions(mount.Drivers(), cobra.ShellCompDirectiveNoFileComp))
 	return jsonFlag(cmd, o)
 }
 
@@ -107,7 +108,7 @@ func mountThere(ctx context.Context, u upOptions, point string, s streams) (res 
 	}
 	return control.MountCall.Do(ctx, c.Client, control.MountRequest{
 		Workspace: u.workspace, MountPoint: point, Driver: u.driver, AllowOther: u.allowOther, ReadOnly: u.readOnly,
-		Create: true, UID: uint32(os.Getuid()), GID: uint32(os.Getgid()),
+		Create: true, UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), MountPointBytes: control.Bytes(point),
 	})
 }
 
@@ -134,7 +135,7 @@ func printUp(s streams, u upOptions, res control.MountResult) {
 		verb = "is mounted already at"
 	}
 	m := res.Mount
-	s.printf("%s %s %s %s\n", what, s.colour(bold, m.Workspace), verb, s.colour(bold, control.Printable(m.MountPoint)))
+	s.printf("%s %s %s %s\n", what, s.colour(bold, m.Workspace), verb, s.colour(bold, control.Printable(m.Point())))
 	if res.Already {
 		return
 	}

@@ -69,16 +69,20 @@ const (
 
 // Mount is a mounted workspace.
 type Mount struct {
-	Workspace  string     `json:"workspace"`
-	MountPoint string     `json:"mount_point"`
-	State      MountState `json:"state"`
-	Driver     string     `json:"driver"`
-	AllowOther bool       `json:"allow_other"`
-	ReadOnly   bool       `json:"read_only"`
-	Since      time.Time  `json:"since,omitzero"`
-	Inodes     uint64     `json:"inodes"`  // that the kernel holds
-	Handles    uint64     `json:"handles"` // open files and directories
+	Workspace       string     `json:"workspace"`
+	MountPoint      string     `json:"mount_point"`
+	State           MountState `json:"state"`
+	Driver          string     `json:"driver"`
+	AllowOther      bool       `json:"allow_other"`
+	ReadOnly        bool       `json:"read_only"`
+	Since           time.Time  `json:"since,omitzero"`
+	Inodes          uint64     `json:"inodes"`  // that the kernel holds
+	Handles         uint64     `json:"handles"` // open files and directories
+	MountPointBytes []byte     `json:"mount_point_bytes,omitempty"`
 }
+
+// Point returns the mount point with all its bytes.
+func (m Mount) Point() string { return Name(m.MountPoint, m.MountPointBytes) }
 
 // StopRequest stops the daemon. Busy mounts keep it from stopping unless Force
 // is set, which takes them from their users.
@@ -93,16 +97,18 @@ type StopResult struct {
 	Notes     []string `json:"notes"` // workspaces that could not be checkpointed; their journals have all of it
 }
 
-// MountRequest mounts a workspace. MountPoint is absolute.
+// MountRequest mounts a workspace. MountPoint is absolute; one that is not
+// UTF-8 is in MountPointBytes, here and in all that follows.
 type MountRequest struct {
-	Workspace  string `json:"workspace"`
-	MountPoint string `json:"mount_point"`
-	Driver     string `json:"driver,omitempty"` // "" is the default
-	AllowOther bool   `json:"allow_other"`
-	ReadOnly   bool   `json:"read_only"`
-	Create     bool   `json:"create"` // the workspace, if there is none, with a root of UID and GID
-	UID        uint32 `json:"uid"`
-	GID        uint32 `json:"gid"`
+	Workspace       string `json:"workspace"`
+	MountPoint      string `json:"mount_point"`
+	Driver          string `json:"driver,omitempty"` // "" is the default
+	AllowOther      bool   `json:"allow_other"`
+	ReadOnly        bool   `json:"read_only"`
+	Create          bool   `json:"create"` // the workspace, if there is none, with a root of UID and GID
+	UID             uint32 `json:"uid"`
+	GID             uint32 `json:"gid"`
+	MountPointBytes []byte `json:"mount_point_bytes,omitempty"`
 }
 
 // MountResult tells what was done.
@@ -114,8 +120,9 @@ type MountResult struct {
 
 // UnmountRequest unmounts. Force takes the mount from its users.
 type UnmountRequest struct {
-	MountPoint string `json:"mount_point"`
-	Force      bool   `json:"force"`
+	MountPoint      string `json:"mount_point"`
+	Force           bool   `json:"force"`
+	MountPointBytes []byte `json:"mount_point_bytes,omitempty"`
 }
 
 // UnmountResult tells what was unmounted.
@@ -126,7 +133,8 @@ type UnmountResult struct {
 
 // OpsRequest asks what a mount was asked.
 type OpsRequest struct {
-	MountPoint string `json:"mount_point"`
+	MountPoint      string `json:"mount_point"`
+	MountPointBytes []byte `json:"mount_point_bytes,omitempty"`
 }
 
 // Ops counts the requests of a mount since it began.

@@ -80,7 +80,7 @@ func (e tableEntry) wire() control.Mount {
 		}
 	}
 	return control.Mount{Workspace: e.Workspace, MountPoint: e.MountPoint, State: state, Driver: e.Driver,
-		AllowOther: e.AllowOther, ReadOnly: e.ReadOnly}
+		AllowOther: e.AllowOther, ReadOnly: e.ReadOnly, MountPointBytes: control.Bytes(e.MountPoint)}
 }
 
 // stopPatience bounds how long a stop waits for mounts that are in use.
@@ -118,6 +118,7 @@ func uncheckpointed(err error) string {
 }
 
 func (d *Daemon) ops(_ context.Context, r control.OpsRequest) (control.Ops, error) {
+	r.MountPoint = control.Name(r.MountPoint, r.MountPointBytes)
 	a := d.mountedAt(r.MountPoint)
 	if a == nil {
 		return control.Ops{}, control.Errorf(control.KindNotFound, "%s: no workspace is mounted there; vfsctl status lists the mounts", r.MountPoint)
@@ -199,7 +200,7 @@ func (d *Daemon) remove(_ context.Context, r control.RemoveRequest) (control.Emp
 	defer d.mounting.Unlock()
 	if points := d.mountPoints(r.Workspace); len(points) > 0 {
 		return control.Empty{}, control.Errorf(control.KindBusy, "workspace %s is mounted at %s: vfsctl down %s first",
-			r.Workspace, points[0], points[0])
+			r.Workspace, points[0], control.Word(points[0]))
 	}
 	if err := d.data.Remove(r.Workspace); err != nil {
 		return control.Empty{}, err

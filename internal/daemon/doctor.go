@@ -151,7 +151,7 @@ func (x *examination) daemon(ctx context.Context) bool {
 // chunks examines what the store cannot be opened without.
 func (x *examination) chunks() bool {
 	name := filepath.Join(x.dir, "chunks", "polynomial")
-	packs, _ := filepath.Glob(filepath.Join(x.dir, "chunks", "*")) // the pattern is good
+	packs, _ := filepath.Glob(filepath.Join(x.dir, "chunks", "*.pack")) // the pattern is good
 	_, err := os.Stat(name)
 	if len(packs) == 0 || !errors.Is(err, fs.ErrNotExist) {
 		return true
@@ -202,7 +202,7 @@ func (x *examination) contents(ctx context.Context, connect Connect) {
 	}
 	for _, m := range st.Mounts {
 		if m.State == control.Absent {
-			x.find(Warning, "mount "+m.MountPoint, fmt.Sprintf("vfsctl up %s %s", m.Workspace, control.Word(m.MountPoint)),
+			x.find(Warning, "mount "+m.Point(), fmt.Sprintf("vfsctl up %s %s", m.Workspace, control.Word(m.Point())),
 				"workspace %s was mounted there when the daemon died", m.Workspace)
 		}
 	}

@@ -29,7 +29,7 @@ func (a *activeMount) wire() control.Mount {
 	return control.Mount{
 		Workspace: a.entry.Workspace, MountPoint: a.entry.MountPoint, State: control.Mounted,
 		Driver: a.entry.Driver, AllowOther: a.entry.AllowOther, ReadOnly: a.entry.ReadOnly,
-		Since: a.since, Inodes: s.Inodes, Handles: s.Handles,
+		Since: a.since, Inodes: s.Inodes, Handles: s.Handles, MountPointBytes: control.Bytes(a.entry.MountPoint),
 	}
 }
 
@@ -70,6 +70,7 @@ func (d *Daemon) mount(ctx context.Context, r control.MountRequest) (control.Mou
 	if err := workspace.ValidName(r.Workspace); err != nil {
 		return control.MountResult{}, err
 	}
+	r.MountPoint = control.Name(r.MountPoint, r.MountPointBytes)
 	if err := d.checkPlace(r.MountPoint); err != nil {
 		return control.MountResult{}, err
 	}
@@ -90,7 +91,7 @@ func (d *Daemon) mount(ctx context.Context, r control.MountRequest) (control.Mou
 			return control.MountResult{Mount: a.wire(), Already: true}, nil
 		}
 		return control.MountResult{}, control.Errorf(control.KindBusy, "mount %s: workspace %s is mounted there%s: vfsctl down %s first",
-			e.MountPoint, a.entry.Workspace, otherwise(a.entry, e), e.MountPoint)
+			e.MountPoint, a.entry.Workspace, otherwise(a.entry, e), control.Word(e.MountPoint))
 	}
 	if cleared, err := mount.ClearDead(e.MountPoint); err != nil {
 		return control.MountResult{}, err
@@ -261,7 +262,7 @@ func within(path, dir string) bool {
 
 // unmount ends one mount, or clears a dead one.
 func (d *Daemon) unmount(ctx context.Context, r control.UnmountRequest) (control.UnmountResult, error) {
-	mountPoint := filepath.Clean(r.MountPoint)
+	mountPoint := filepath.Clean(control.Name(r.MountPoint, r.MountPointBytes))
 	d.mounting.Lock()
 	a := d.mountedAt(mountPoint)
 	if a == nil {

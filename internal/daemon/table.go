@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vfsd/vfsd/internal/control"
 	"github.com/vfsd/vfsd/internal/hostfs"
 )
 
@@ -33,6 +34,31 @@ type tableEntry struct {
 	Driver     string `json:"driver"`
 	AllowOther bool   `json:"allow_other"`
 	ReadOnly   bool   `json:"read_only"`
+}
+
+// MarshalJSON keeps a mount point that is not UTF-8 beside its string.
+func (e tableEntry) MarshalJSON() ([]byte, error) {
+	return json.Marshal(entryFile{plainEntry(e), control.Bytes(e.MountPoint)})
+}
+
+// UnmarshalJSON is the reverse.
+func (e *tableEntry) UnmarshalJSON(b []byte) error {
+	var f entryFile
+	if err := json.Unmarshal(b, &f); err != nil {
+		return err
+	}
+	f.MountPoint = control.Name(f.MountPoint, f.MountPointBytes)
+	*e = tableEntry(f.plainEntry)
+	return nil
+}
+
+// plainEntry is a tableEntry without its methods.
+type plainEntry tableEntry
+
+// entryFile is a tableEntry as it is in the file.
+type entryFile struct {
+	plainEntry
+	MountPointBytes []byte `json:"mount_point_bytes,omitempty"`
 }
 
 // readTable returns the mounts that the table of dir lists.
