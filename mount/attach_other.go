@@ -25,6 +25,8 @@ func ClearDead(string) (bool, error) { return false, nil }
 
 func describeUsers(string) string { return "some process" }
 
+func aboutToWatch(uint32) bool { return false }
+
 func useOf(uint32) (mask uint32, isUse bool) { return 0, false }
 
 func (at *attachment) device() uint64 { return 0 }

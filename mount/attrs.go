@@ -59,10 +59,20 @@ func (s *Server) Setattr(c *Call, ino vfs.Ino, set *vfs.SetAttr, fh uint64) (vfs
 		return s.Getattr(c, ino) // nothing but a touch
 	}
 	a, err := s.fs.Setattr(&c.Op, ino, set)
-	if err == nil && set.Mask&(vfs.SetMode|vfs.SetUID|vfs.SetGID) != 0 && a.IsDir() {
-		s.rightsChanged(&c.Op, ino)
+	if err == nil && set.Mask&(vfs.SetMode|vfs.SetUID|vfs.SetGID) != 0 {
+		s.attrsSet(c, &a)
 	}
 	return a, c.errno(OpSetattr, ino, err)
+}
+
+// attrsSet revokes what new rights do not allow any more.
+func (s *Server) attrsSet(c *Call, a *vfs.Attr) {
+	switch {
+	case a.IsDir():
+		s.rightsChanged(&c.Op, a.Ino)
+	case s.private(a) && s.undecided(a.Ino)&flagGranted != 0:
+		s.revoke(a.Ino)
+	}
 }
 
 // Access answers ACCESS, which the kernel sends for access(2) and chdir(2).

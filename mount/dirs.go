@@ -143,7 +143,11 @@ func (s *Server) emitAll(c *Call, dir vfs.Ino, list []listed, emit func(*DirEntr
 	valid := s.entryValid(c, dir)
 	for i := range list {
 		if list[i].given {
-			s.inodes.introduce(list[i].ino, dir)
+			var flags uint64
+			if !s.private(&list[i].attr) {
+				flags = grantOf(&list[i].attr)
+			}
+			s.inodes.introduce(list[i].ino, dir, flags)
 		}
 	}
 	stale := s.changes.Load() != c.changes // see give
@@ -154,6 +158,9 @@ func (s *Server) emitAll(c *Call, dir vfs.Ino, list []listed, emit func(*DirEntr
 		d = DirEntry{Name: item.name, Ino: item.ino, Mode: item.mode, Pos: item.pos}
 		if item.given {
 			e = Entry{Node: item.ino, Attr: item.attr, EntryValid: valid, AttrValid: Forever}
+			if s.private(&item.attr) {
+				e.EntryValid = 0
+			}
 			if stale {
 				s.refresh(c, &e)
 			}

@@ -24,13 +24,15 @@ type Entry struct {
 // kernel did not hold the inode. So the attributes are asked for once more if
 // there was any. Whatever changes after that finds the inode introduced.
 func (s *Server) give(c *Call, parent vfs.Ino, a *vfs.Attr, out *Entry) {
-	s.inodes.introduce(a.Ino, parent)
 	*out = Entry{Node: a.Ino, Attr: *a, AttrValid: Forever}
-	if s.guarded(a.Mode) {
+	var flags uint64
+	switch {
+	case s.guarded(a.Mode):
 		out.AttrValid = 0 // a change may come by way of the stand-in
-	} else {
-		out.EntryValid = s.entryValid(c, parent)
+	case !s.private(a):
+		out.EntryValid, flags = s.entryValid(c, parent), grantOf(a)
 	}
+	s.inodes.introduce(a.Ino, parent, flags)
 	if s.changes.Load() != c.changes {
 		s.refresh(c, out)
 	}
@@ -51,6 +53,9 @@ func (s *Server) Lookup(c *Call, parent vfs.Ino, name string, out *Entry) syscal
 	a, err := s.fs.Lookup(&c.Op, parent, name)
 	if err == nil {
 		node := a.Ino
+		if s.private(&a) && s.refuseWatch(c, &a) {
+			return syscall.EACCES
+		}
 		if s.guarded(a.Mode) {
 			var e syscall.Errno
 			if node, e = s.admit(c, &a); e != 0 {

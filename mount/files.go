@@ -146,7 +146,7 @@ func (s *Server) Tmpfile(c *Call, parent vfs.Ino, mode, umask uint32, flags int,
 	if err != nil {
 		return c.errno(OpTmpfile, parent, err)
 	}
-	s.inodes.introduce(a.Ino, 0)
+	s.inodes.introduce(a.Ino, 0, 0)
 	*out = Entry{Node: a.Ino, Attr: a, AttrValid: Forever}
 	s.opened(h, flags, false, o)
 	return 0

@@ -36,7 +36,8 @@ const (
 	flagSearch = 1 << 0
 	// flagOpen: everyone may search the directory.
 	flagOpen = 1 << 1
-	// flagGranted: entries below it were given to the kernel for ever.
+	// flagGranted: entries below it, or of a file those that lead to it, were
+	// given to the kernel for ever.
 	flagGranted = 1 << 2
 	// flagFresh: it is not certain that the kernel has taken the inode in since
 	// it was last given. Until then an invalidation could pass before what it is
@@ -56,8 +57,9 @@ func (t *inodeTable) init(fs vfs.FS) {
 
 func (t *inodeTable) shard(ino vfs.Ino) *inodeShard { return &t.shards[ino%inodeShards] }
 
-// introduce counts one more reference of the kernel's, got by a name in from.
-func (t *inodeTable) introduce(ino, from vfs.Ino) {
+// introduce counts one more reference of the kernel's, got by a name in from,
+// and sets flags.
+func (t *inodeTable) introduce(ino, from vfs.Ino, flags uint64) {
 	sh := t.shard(ino)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -67,7 +69,7 @@ func (t *inodeTable) introduce(ino, from vfs.Ino) {
 		// forgotten cannot come after the first Pin of its return.
 		t.fs.Pin(ino)
 	}
-	st.word += 1 << flagBits
+	st.word = st.word + 1<<flagBits | flags
 	st.from = from
 	if from != 0 {
 		st.word |= flagFresh

@@ -34,7 +34,7 @@
 // not on a read-only mount, which nobody can touch.
 //
 // The kernel is not asked for default_permissions: it would fetch a directory's
-// attributes anew after each change in it, which costs a creation 15 to 25 per
+// attributes anew after each change in it, which costs a creation 10 to 25 per
 // cent and a removal 40 to 100. The FS decides, with the caller's credentials;
 // the supplementary groups and the capabilities, which FUSE does not carry, are
 // looked up when a decision needs them: a process of uid 0 without capabilities
@@ -42,10 +42,11 @@
 //
 // Three uses of a file are asked about in no request of their own. Opening a
 // FIFO or a device and connecting to a socket are guarded at the LOOKUP before
-// (special.go). Watching a file or a directory (inotify) is not, unless it is
-// such a special file: a user who may not read a directory can still hear of
-// its names as they change. And where a special file is itself a mount's root,
-// as a bind mount of root's can make it, its permissions do not count.
+// (special.go). Setting a watch (inotify) on a file is refused there too, but not
+// with certainty, and on a directory it is not: a user who may not read one can
+// still hear of its names as they change. And where a special file is itself a
+// mount's root, as a bind mount of root's can make it, its permissions do not
+// count.
 //
 // Locks (fcntl, open file description, flock) stay with the kernel: one mount
 // a workspace a host, further mount points are bind mounts of it.
@@ -61,8 +62,8 @@
 //
 // In this order: an inode shard's lock, then the FS's. The handle table's lock,
 // the policy's and those of touches are leaves, but for touches.busy, which is
-// held while the FS is asked for names and is before all. No lock of this package is held while the
-// kernel is notified or a request's reply is awaited.
+// held while the FS is asked for names and is before all. No lock of this package
+// is held while the kernel is notified or a request's reply is awaited.
 package mount
 
 import (

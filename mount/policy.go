@@ -110,16 +110,20 @@ func (s *Server) undecided(ino vfs.Ino) (old uint64) {
 	return s.inodes.setFlags(ino, 0, flagSearch)
 }
 
-func (s *Server) recheck(op *vfs.Op, dir vfs.Ino) {
-	if s.decideSearch(op, dir)&flagOpen != 0 {
-		return
+func (s *Server) recheck(op *vfs.Op, ino vfs.Ino) {
+	if s.decideSearch(op, ino)&flagOpen == 0 {
+		s.revoke(ino)
 	}
-	s.inodes.setFlags(dir, 0, flagGranted)
+}
+
+// revoke takes back the entries that flagGranted of ino stands for.
+func (s *Server) revoke(ino vfs.Ino) {
+	s.inodes.setFlags(ino, 0, flagGranted)
 	if s.kernel.epochs.Load() {
 		s.note(s.kernel.incEpoch())
 		return
 	}
 	// The kernel holds the directory's lock until a chmod is answered, and
 	// telling of an entry needs that lock.
-	s.background.run(func() { s.expireEntries(dir) })
+	s.background.run(func() { s.expireEntries(ino) })
 }

@@ -296,7 +296,7 @@ func TestInodeTable(t *testing.T) {
 					table.forget(ino, back)
 				} else {
 					mine[ino]++
-					table.introduce(ino, 1)
+					table.introduce(ino, 1, 0)
 					if !table.held(ino) {
 						t.Errorf("inode %d is not held", ino)
 					}

@@ -34,6 +34,32 @@ const standIn vfs.Ino = 1 << 63
 // node numbers are inode numbers, but for stand-ins.
 func NodeIno(node uint64) vfs.Ino { return vfs.Ino(node) &^ standIn }
 
+// Watching (inotify) is guarded the same way as far as it goes: the name of a
+// regular file that not everyone may read is not cached, and whoever is seen
+// about to watch what he may not read gets EACCES. There is no stand-in, which
+// would have bytes of its own, and a directory's LOOKUP may be but a step of a
+// path, so this keeps nobody out who goes about it by way of a descriptor.
+
+// private reports whether a is a regular file that not everyone may read.
+func (s *Server) private(a *vfs.Attr) bool {
+	return s.others && a.IsRegular() && a.Mode&0o004 == 0
+}
+
+// grantOf is the flag of an inode that is given with a lasting entry: those of
+// directories are set where entries below them are given.
+func grantOf(a *vfs.Attr) uint64 {
+	if a.IsRegular() {
+		return flagGranted
+	}
+	return 0
+}
+
+// refuseWatch reports whether the caller is about to watch a file that he may
+// not read.
+func (s *Server) refuseWatch(c *Call, a *vfs.Attr) bool {
+	return c.UID != a.UID && s.fs.Access(&c.Op, a.Ino, vfs.MayRead) != nil && aboutToWatch(c.PID)
+}
+
 // isSpecial reports whether mode is of a FIFO, a socket or a device.
 func isSpecial(mode uint32) bool {
 	switch mode & vfs.ModeTypeMask {

@@ -5,6 +5,7 @@ package mount_test
 import (
 	"fmt"
 	"net"
+	"os"
 	"syscall"
 	"testing"
 
@@ -75,6 +76,10 @@ func ownsSpecial(c *client) {
 	c.open("team", unix.O_RDWR|unix.O_NONBLOCK)
 	c.open("drop", unix.O_RDWR|unix.O_NONBLOCK)
 
+	c.ok(os.WriteFile(c.path("private"), []byte("x"), 0o600))
+	c.ok(os.WriteFile(c.path("closed"), []byte("x"), 0o644))
+	c.ok(unix.Chmod(c.path("closed"), 0o640))
+
 	c.step("bob tries")
 	buf := make([]byte, 64)
 	if n, err := unix.Read(fd, buf); string(buf[:max(n, 0)]) != secret {
@@ -102,6 +107,10 @@ func refusedByName(c *client) {
 	c.ok(err)
 	_, err = unix.InotifyAddWatch(in, c.path("fifo"), unix.IN_ALL_EVENTS)
 	c.want("watch", err, unix.EACCES)
+	for _, name := range []string{"private", "closed"} {
+		_, err = unix.InotifyAddWatch(in, c.path(name), unix.IN_ALL_EVENTS)
+		c.want("watch "+name, err, unix.EACCES)
+	}
 	c.ok(unix.Close(in))
 	c.want("make anew", openError(c.path("fifo"), unix.O_CREAT|unix.O_EXCL|unix.O_RDWR), unix.EEXIST)
 }
@@ -148,7 +157,7 @@ func seenAndRemoved(c *client) {
 		c.want("access "+name, unix.Access(c.path(name), unix.R_OK), unix.EACCES)
 		c.want("access "+name, unix.Access(c.path(name), unix.F_OK), 0)
 	}
-	if got := c.list("."); got != "drop fifo gone null sock team" {
+	if got := c.list("."); got != "closed drop fifo gone null private sock team" {
 		c.errorf("names %q", got)
 	}
 	c.stat("gone")

@@ -34,16 +34,9 @@ var uses = map[uint64]use{
 // useOf returns how the system call that a process waits in is about to use
 // what it has looked up, as far as that can be seen.
 func useOf(pid uint32) (mask uint32, isUse bool) {
-	if pid == 0 {
-		return 0, false
-	}
-	fields := bytes.Fields(waitingCall("/proc/" + strconv.FormatUint(uint64(pid), 10) + "/syscall"))
-	if len(fields) < 7 { // the number and six arguments
-		return 0, false
-	}
-	number, err := strconv.ParseUint(string(fields[0]), 10, 64)
+	number, fields, ok := waitingCall(pid)
 	u, isUse := uses[number]
-	if err != nil || !isUse {
+	if !ok || !isUse {
 		return 0, false
 	}
 	if u.flags == 0 {
@@ -56,15 +49,33 @@ func useOf(pid uint32) (mask uint32, isUse bool) {
 	return useByFlags(int(uint32(flags)))
 }
 
-// waitingCall reads a process's system call. The process may have sent its
-// request and not be asleep yet, which it will be in a moment.
-func waitingCall(path string) []byte {
+// aboutToWatch reports whether a process waits in a call that sets a watch.
+func aboutToWatch(pid uint32) bool {
+	number, _, ok := waitingCall(pid)
+	return ok && (number == unix.SYS_INOTIFY_ADD_WATCH || number == unix.SYS_FANOTIFY_MARK)
+}
+
+// waitingCall returns the number of the system call that a process waits in,
+// and the fields of its description, of which the number is the first and six
+// arguments follow. The process may have sent its request and not be asleep yet,
+// which it will be in a moment.
+func waitingCall(pid uint32) (number uint64, fields [][]byte, ok bool) {
+	if pid == 0 {
+		return 0, nil, false
+	}
+	path := "/proc/" + strconv.FormatUint(uint64(pid), 10) + "/syscall"
 	for wait := time.Microsecond; ; wait *= 2 {
 		line, err := os.ReadFile(path)
-		if err != nil || !bytes.HasPrefix(line, []byte("running")) || wait > 10*time.Millisecond {
-			return line
+		if err == nil && bytes.HasPrefix(line, []byte("running")) && wait < 10*time.Millisecond {
+			time.Sleep(wait)
+			continue
 		}
-		time.Sleep(wait)
+		fields = bytes.Fields(line)
+		if err != nil || len(fields) < 7 {
+			return 0, nil, false
+		}
+		number, err = strconv.ParseUint(string(fields[0]), 10, 64)
+		return number, fields, err == nil
 	}
 }
 
