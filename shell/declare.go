@@ -389,9 +389,9 @@ func (d *declaration) apply(a *declArg, name string, v *variable) bool {
 		s.errorf("%s: cannot assign list to array member", a.text)
 		ok = false
 	case a.array != nil:
-		ok = d.on2(name, v, func() bool { return s.assignArray(name, a.array, a.add, d.on&attrAssoc) })
+		ok = d.assigning(name, v, func() bool { return s.assignArray(name, a.array, a.add, d.on&attrAssoc) })
 	case a.sub != nil && a.has:
-		ok = d.on2(name, v, func() bool { return s.assignElement(name, *a.sub, a.value, a.add) })
+		ok = d.assigning(name, v, func() bool { return s.assignElement(name, *a.sub, a.value, a.add) })
 	case a.sub != nil:
 		if v.attr&attrAssoc == 0 {
 			v.attr |= attrArray
@@ -400,12 +400,12 @@ func (d *declaration) apply(a *declArg, name string, v *variable) bool {
 		v.str, v.set = a.value, true
 	case a.has && d.compound(a.value, v):
 		arr := parse.Array(a.value)
-		ok = d.on2(name, v, func() bool { return s.assignArray(name, arr, a.add, d.on&attrAssoc) })
+		ok = d.assigning(name, v, func() bool { return s.assignArray(name, arr, a.add, d.on&attrAssoc) })
 	case a.has:
-		ok = d.on2(name, v, func() bool { return s.assignTo(name, a.value, a.add) })
+		ok = d.assigning(name, v, func() bool { return s.assignTo(name, a.value, a.add) })
 	}
 	if readonly != 0 {
-		d.on2(name, v, func() bool { s.change(name).attr |= attrReadonly; return true })
+		d.assigning(name, v, func() bool { s.change(name).attr |= attrReadonly; return true })
 	}
 	if s.opts.on(optAllexport) && a.has {
 		v.attr |= attrExport
@@ -427,9 +427,9 @@ func (d *declaration) compound(value string, v *variable) bool {
 	return v.isArray() && strings.HasPrefix(value, "(") && strings.HasSuffix(value, ")")
 }
 
-// on2 runs an assignment on the declared variable. A global one that a local
+// assigning runs an assignment on the declared variable. A global one that a local
 // hides takes its place meanwhile.
-func (d *declaration) on2(name string, v *variable, f func() bool) bool {
+func (d *declaration) assigning(name string, v *variable, f func() bool) bool {
 	s := d.s
 	now := s.vars[name]
 	if !d.global || now == v {

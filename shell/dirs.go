@@ -288,11 +288,11 @@ func (s *state) stackCd(b *builtin, dir string) bool {
 
 // listStack prints the stack on one line.
 func (s *state) listStack(b *builtin) int {
-	return s.print(b, strings.Join(s.dirStack2(), " ")+"\n")
+	return s.print(b, strings.Join(s.shortStack(), " ")+"\n")
 }
 
-// dirStack2 is the stack with home directories abbreviated.
-func (s *state) dirStack2() []string {
+// shortStack is the stack with home directories abbreviated.
+func (s *state) shortStack() []string {
 	out := []string{s.tilde(s.dir)}
 	for _, d := range s.stack {
 		out = append(out, s.tilde(d))
@@ -379,7 +379,7 @@ func builtinDirs(s *state, b *builtin, args []string) int {
 			}
 		}
 	}
-	list := s.dirStack2()
+	list := s.shortStack()
 	if long {
 		list = append([]string{s.dir}, s.stack...)
 	}

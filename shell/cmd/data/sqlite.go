@@ -45,6 +45,7 @@ type sqliteShell struct {
 	changes  bool
 	depth    int  // of .read
 	done     bool // after .quit
+	stepping bool // a statement runs
 	status   int
 	params   map[string]string
 }
@@ -70,13 +71,11 @@ func sqlite(ctx context.Context, c *command.Context, args []string) (status int)
 	if !ok {
 		return status
 	}
-	if err := s.open(); err != nil {
-		fmt.Fprintf(c.Stderr, "Error: unable to open database %q: %s\n", s.path, sqliteMessage(err))
-		return 1
-	}
 	defer func() {
 		s.closeOutput()
-		s.db.Close()
+		if s.db != nil {
+			s.db.Close()
+		}
 	}()
 	return s.run(sql, commands, initFile)
 }
@@ -159,8 +158,11 @@ func (s *sqliteShell) parse(args []string) (sql, commands []string, initFile str
 		case "readonly":
 			s.readonly = true
 		case "list", "line", "html", "quote", "json", "column", "table", "box", "markdown", "csv", "tabs", "ascii":
+			row, headers := s.mode.row, s.mode.headers
 			s.setMode(name)
-			s.mode.wrap = 0
+			if s.mode.wrap, s.mode.headers = 0, headers; name != "ascii" {
+				s.mode.row = row
+			}
 		case "version":
 			fmt.Fprintln(s.c.Stdout, sqliteVersion(s.ctx))
 			return nil, nil, "", 0, false
@@ -215,8 +217,22 @@ func (s *sqliteShell) uri(path string) (string, sqlite3.OpenFlag) {
 	return "file:" + escaped + "?vfs=" + s.fs.name, flags
 }
 
-// open opens the database; the file is made when it is first written to.
+// need opens the database when that was not yet done; it ends the shell when
+// that fails.
+func (s *sqliteShell) need() bool {
+	err := s.open()
+	if err != nil {
+		fmt.Fprintf(s.c.Stderr, "Error: unable to open database %q: %s\n", s.path, sqliteMessage(err))
+		s.done, s.status = true, 1
+	}
+	return err == nil
+}
+
+// open opens the database.
 func (s *sqliteShell) open() error {
+	if s.db != nil {
+		return nil
+	}
 	name, flags := s.uri(s.path)
 	db, err := sqlite3.OpenFlags(name, flags)
 	if err != nil {
@@ -224,9 +240,10 @@ func (s *sqliteShell) open() error {
 	}
 	db.SetInterrupt(s.ctx)
 	db.HardHeapLimit(min(s.c.Memory.Left(), 128<<20))
-	// A URI could name the VFS of the process's own file system.
+	// A URI could name the VFS of the process's own file system, and so could
+	// an expression, which comes as "". Only VACUUM attaches "" in a step.
 	db.SetAuthorizer(func(action sqlite3.AuthorizerActionCode, file, _, _, _ string) sqlite3.AuthorizerReturnCode {
-		if action == sqlite3.AUTH_ATTACH && (file == "" || len(file) >= 5 && strings.EqualFold(file[:5], "file:")) {
+		if action == sqlite3.AUTH_ATTACH && (file == "" && !s.stepping || len(file) >= 5 && strings.EqualFold(file[:5], "file:")) {
 			return sqlite3.AUTH_DENY
 		}
 		return sqlite3.AUTH_OK
@@ -259,6 +276,9 @@ type sqliteError struct {
 	phase string
 	sql   string
 }
+
+// Unwrap returns the library's error.
+func (e *sqliteError) Unwrap() error { return e.err }
 
 func (e *sqliteError) Error() string { return e.phase + ", " + sqliteMessage(e.err) }
 
@@ -332,6 +352,9 @@ func errorPlace(sql string, at int) string {
 
 // execute runs SQL, statement by statement.
 func (s *sqliteShell) execute(sql string) error {
+	if !s.need() {
+		return nil
+	}
 	for {
 		sql = strings.TrimLeft(sql, " \t\n\v\f\r")
 		if sql == "" {
@@ -369,6 +392,11 @@ func (s *sqliteShell) step(stmt *sqlite3.Stmt) error {
 		names[i] = stmt.ColumnName(i)
 	}
 	out := s.output(names)
+	if queryPlan.MatchString(stmt.SQL()) {
+		out = &planWriter{w: s.out}
+	}
+	s.stepping = true
+	defer func() { s.stepping = false }()
 	var cells []cell
 	for stmt.Step() {
 		cells = cellsOf(stmt, cells)

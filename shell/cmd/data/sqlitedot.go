@@ -95,6 +95,9 @@ type dotCommand struct {
 	usage    string
 }
 
+// noDatabase are the commands that do not open the database.
+var noDatabase = map[string]bool{"bail": true, "changes": true, "echo": true, "exit": true, "headers": true, "help": true, "mode": true, "nullvalue": true, "once": true, "open": true, "output": true, "print": true, "prompt": true, "quit": true, "read": true, "separator": true, "show": true, "timer": true, "width": true}
+
 var errDotUsage = errors.New("usage")
 
 var dotCommands map[string]dotCommand
@@ -165,12 +168,16 @@ func (s *sqliteShell) dot(line string, n int) bool {
 	}
 	w := words[1:]
 	err := errDotUsage
+	if !noDatabase[name] && !s.need() {
+		return false
+	}
 	if len(w) >= d.min && len(w) <= d.max {
 		err = d.run(s, w)
 	}
 	switch {
 	case err == nil:
 		return true
+	case err == errSaid:
 	case err == errDotUsage && d.usage != "":
 		fmt.Fprintf(s.c.Stderr, "Usage: %s\n", d.usage)
 	default:
@@ -443,11 +450,14 @@ func (s *sqliteShell) dotOpen(w []string) error {
 		}
 	}
 	old := s.db
-	s.path, s.readonly = name, readonly
+	s.db, s.path, s.readonly = nil, name, readonly
 	if err := s.open(); err != nil {
 		return fmt.Errorf("unable to open database %q: %s", name, sqliteMessage(err))
 	}
-	return old.Close()
+	if old != nil {
+		return old.Close()
+	}
+	return nil
 }
 
 func (s *sqliteShell) dotBackup(w []string) error {

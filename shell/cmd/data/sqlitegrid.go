@@ -2,6 +2,8 @@ package data
 
 import (
 	"io"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -71,12 +73,15 @@ func (g *gridWriter) end() {
 		return
 	}
 	var rows [][][]string // by row, line, column
-	rows = append(rows, g.gridLines(g.names))
+	rows = append(rows, g.gridLines(g.names)[:1])
 	for _, r := range g.held {
 		texts := make([]string, len(r))
 		for i := range r {
 			if texts[i] = g.text(&r[i]); g.m.quoteCell {
-				texts[i] = r[i].literal()
+				texts[i] = strings.Replace(r[i].literal(), "X'", "x'", 1)
+				if r[i].kind != sqlite3.BLOB {
+					texts[i] = r[i].literal()
+				}
 			}
 			texts[i] = strings.ReplaceAll(texts[i], "\t", "        ")
 		}
@@ -139,10 +144,15 @@ func (g *gridWriter) column(rows [][][]string, widths []int) {
 				rule[i] = strings.Repeat("-", w)
 			}
 			lineOf(rule)
-		} else if n < len(rows)-1 && len(r) > 1 {
+		} else if n < len(rows)-1 && g.tall(rows) {
 			io.WriteString(g.w, "\n")
 		}
 	}
+}
+
+// tall reports whether any row takes several lines; rules then part them all.
+func (g *gridWriter) tall(rows [][][]string) bool {
+	return slices.ContainsFunc(rows, func(r [][]string) bool { return len(r) > 1 })
 }
 
 // framed draws the rows within bars and rules.
@@ -187,7 +197,7 @@ func (g *gridWriter) framed(rows [][][]string, widths []int, bar, inner, top, mi
 			}
 			io.WriteString(g.w, b.String()+" "+bar+"\n")
 		}
-		if n == 0 {
+		if n == 0 || n < len(rows)-1 && g.m.mode != "markdown" && g.tall(rows) {
 			rule(middle)
 		}
 	}
@@ -197,6 +207,44 @@ func (g *gridWriter) framed(rows [][][]string, widths []int, bar, inner, top, mi
 func center(s string, width int) string {
 	space := max(0, width-utf8.RuneCountInString(s))
 	return strings.Repeat(" ", space/2) + s + strings.Repeat(" ", space-space/2)
+}
+
+var queryPlan = regexp.MustCompile(`(?i)^\s*explain\s+query\s+plan\b`)
+
+// planWriter draws the tree of a query plan.
+type planWriter struct {
+	w    io.Writer
+	rows [][]cell
+}
+
+func (p *planWriter) write(cells []cell) {
+	p.rows = append(p.rows, append([]cell(nil), cells...))
+}
+
+func (p *planWriter) end() {
+	if len(p.rows) > 0 {
+		io.WriteString(p.w, "QUERY PLAN\n")
+		p.children("0", "")
+	}
+}
+
+func (p *planWriter) children(parent, indent string) {
+	var own [][]cell
+	for _, r := range p.rows {
+		if len(r) == 4 && r[1].text == parent {
+			own = append(own, r)
+		}
+	}
+	for i, r := range own {
+		mark, below := "|--", "|  "
+		if i == len(own)-1 {
+			mark, below = "`--", "   "
+		}
+		io.WriteString(p.w, indent+mark+r[3].text+"\n")
+		if r[0].text != parent && len(indent) < 3*100 {
+			p.children(r[0].text, indent+below)
+		}
+	}
 }
 
 // output is what a statement's rows are written through.

@@ -81,12 +81,15 @@ func (v *cell) dumpLiteral() string {
 		if !strings.Contains(s, r.char) {
 			continue
 		}
-		mark := `\n`
+		mark, second := `\n`, `\012`
 		if r.char == "\r" {
-			mark = `\r`
+			mark, second = `\r`, `\015`
 		}
-		for i := 0; strings.Contains(s, mark); i++ {
-			mark = "(" + strings.Trim(mark, "()") + strconv.Itoa(i) + ")"
+		for i, first := 0, mark; strings.Contains(s, mark); i++ {
+			mark = "(" + first + strconv.Itoa(i-1) + ")"
+			if i == 0 {
+				mark = second
+			}
 		}
 		s = strings.ReplaceAll(s, r.char, mark)
 		prefix, suffix = "replace("+prefix, suffix+",'"+mark+"',"+r.code+")"

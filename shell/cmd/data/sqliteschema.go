@@ -206,7 +206,7 @@ func (s *sqliteShell) dumpObjects(like string, args []string, dataOnly bool) err
 	if dataOnly {
 		return nil
 	}
-	rest, err := s.query("SELECT sql FROM sqlite_schema AS o WHERE ("+like+") AND sql NOT NULL AND type IN ('index','trigger','view') ORDER BY type COLLATE NOCASE DESC", args...)
+	rest, err := s.query("SELECT sql FROM sqlite_schema AS o WHERE ("+like+") AND sql NOT NULL AND type IN ('index','trigger','view') ORDER BY rowid", args...)
 	if err != nil {
 		return err
 	}
@@ -270,13 +270,32 @@ func (s *sqliteShell) dumpTable(name, sql string, dataOnly bool, virtual *bool) 
 	return stmt.Err()
 }
 
+const importHelp = `.import FILE TABLE       Import data from FILE into TABLE
+   Options:
+     --ascii               Use \037 and \036 as column and row separators
+     --csv                 Use , and \n as column and row separators
+     --skip N              Skip the first N rows of input
+     --schema S            Target table to be S.TABLE
+     -v                    "Verbose" - increase auxiliary output
+   Notes:
+     *  If TABLE does not exist, it is created.  The first row of input
+        determines the column names.
+     *  If neither --csv or --ascii are used, the input mode is derived
+        from the ".mode" output mode
+     *  If FILE begins with "|" then it is a command that generates the
+        input text.
+`
+
+// errSaid is an error whose message is already out.
+var errSaid = errors.New("")
+
 // importer reads the fields of a file for .import.
 type importer struct {
 	r        *bufio.Reader
 	col, row byte
 	csv      bool
 	last     int // what ended the last field; -1 at the end
-	bytes    int64
+	line     int // where the reader is
 }
 
 func (p *importer) field() (string, bool) {
@@ -303,8 +322,11 @@ func (p *importer) field() (string, bool) {
 					c, _ = p.r.ReadByte()
 				}
 				b = b[:len(b)-1]
-				p.last = int(c)
+				p.ended(c)
 				return string(b), true
+			}
+			if c == '\n' {
+				p.line++
 			}
 			b = append(b, c)
 			prev = c
@@ -315,13 +337,19 @@ func (p *importer) field() (string, bool) {
 		b = append(b, c)
 		c, err = p.r.ReadByte()
 	}
-	p.last = int(c)
+	p.ended(c)
 	if err != nil {
 		p.last = -1
 	} else if c == p.row && p.csv && len(b) > 0 && b[len(b)-1] == '\r' {
 		b = b[:len(b)-1]
 	}
 	return string(b), true
+}
+
+func (p *importer) ended(c byte) {
+	if p.last = int(c); c == p.row {
+		p.line++
+	}
 }
 
 func (p *importer) nextIs(c byte) bool {
@@ -347,7 +375,10 @@ func (p *importer) record() ([]string, bool) {
 }
 
 func (s *sqliteShell) dotImport(w []string) error {
-	p := &importer{col: s.mode.col[0], row: s.mode.row[len(s.mode.row)-1], csv: s.mode.mode == "csv"}
+	p := &importer{col: s.mode.col[0], row: s.mode.row[len(s.mode.row)-1], csv: s.mode.mode == "csv", line: 1}
+	if p.csv && s.mode.row == "\r\n" {
+		s.mode.row = "\n"
+	}
 	var operands []string
 	skip := 0
 	for i := 0; i < len(w); i++ {
@@ -368,7 +399,12 @@ func (s *sqliteShell) dotImport(w []string) error {
 		}
 	}
 	if len(operands) < 2 {
-		return fmt.Errorf("missing %s argument. Usage:\n.import FILE TABLE", map[bool]string{true: "FILE", false: "TABLE"}[len(operands) == 0])
+		missing := "TABLE"
+		if len(operands) == 0 {
+			missing = "FILE"
+		}
+		fmt.Fprintf(s.out, "ERROR: missing %s argument. Usage:\n%s", missing, importHelp)
+		return errSaid
 	}
 	f, err := s.c.FS.Open(operands[0])
 	if err != nil {
@@ -398,7 +434,7 @@ func (s *sqliteShell) importRows(p *importer, file, table string) error {
 			defs = append(defs, `"`+strings.ReplaceAll(h, `"`, `""`)+`" TEXT`)
 		}
 		n = len(head)
-		if err := s.db.Exec("CREATE TABLE " + `"` + strings.ReplaceAll(table, `"`, `""`) + `"(` + strings.Join(defs, ", ") + ")"); err != nil {
+		if err := s.db.Exec("CREATE TABLE " + `"` + strings.ReplaceAll(table, `"`, `""`) + `"(` + "\n" + strings.Join(defs, ", ") + ")"); err != nil {
 			return errors.New(sqliteMessage(err))
 		}
 	}
@@ -408,7 +444,8 @@ func (s *sqliteShell) importRows(p *importer, file, table string) error {
 	}
 	defer stmt.Close()
 	commit := s.db.GetAutocommit() && s.db.Exec("BEGIN") == nil
-	for line := 1; s.ctx.Err() == nil; line++ {
+	for s.ctx.Err() == nil {
+		line := p.line
 		row, ok := p.record()
 		if !ok {
 			break

@@ -33,6 +33,7 @@ const (
 	optToFile
 	optNoIgnoreNameCase
 	optPalette
+	optDiffProgram
 )
 
 // style is the form of the output.

@@ -149,3 +149,9 @@ func TestScript(t *testing.T) {
 		}
 	}
 }
+
+func TestSdiff(t *testing.T) {
+	commandtest.Run(t, commandtest.Lines(world,
+		"sdiff a b", "sdiff a same", "sdiff -s a b", "sdiff -l a b", "sdiff -w 40 a b", "sdiff -i case1 case2", "sdiff -W ws1 ws2", "sdiff -b ws1 ws2", "sdiff -B bl1 bl2", "sdiff -I '[bB]' a b", "sdiff -t tab1 tab2", "sdiff --tabsize=4 tab1 tab2", "sdiff --strip-trailing-cr a crlf", "sdiff -s -w 30 long1 long2", "sdiff -dH a b", "sdiff -E tab1 tab2", "sdiff -a bin1 bin2", "sdiff bin1 bin2", "sdiff - a", "sdiff a nope", "sdiff", "sdiff a", "sdiff a b c", "sdiff -Q a b", "sdiff -w x a b", "sdiff d1 a",
+	))
+}
