@@ -76,12 +76,12 @@ func TestUpReadOnlyAndDrivers(t *testing.T) {
 		})
 	}
 	r := newRig(t)
-	r.fails(exitError, []string{"no driver", "bazil, go-fuse"}, "up", "ws", "--driver", "none")
+	r.fails(exitUsage, []string{`--driver "none"`, "bazil or go-fuse"}, "up", "ws", "--driver", "none")
 	if _, err := os.Stat(r.path("ws")); err == nil {
 		t.Error("up failed and left the directory that it had made")
 	}
-	if l := report[control.List](r, "list"); len(l.Workspaces) != 0 {
-		t.Errorf("up failed and left the workspace that it had made: %+v", l)
+	if _, err := os.Stat(r.data); err == nil {
+		t.Error("up failed and left the data directory that it had made")
 	}
 }
 
