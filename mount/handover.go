@@ -78,10 +78,6 @@ var (
 // SetInit keeps how INIT went; a driver calls it before it calls ready.
 func (s *Server) SetInit(i Init) { s.init = &i }
 
-// Nudge makes the kernel send one request that wants no answer, so that a
-// driver's reader wakes up.
-func (s *Server) Nudge() error { return s.kernel.nudge() }
-
 // Pause implements Handover.
 func (m *mounted) Pause(ctx context.Context) error {
 	if !m.d.Capabilities().Handover {

@@ -18,7 +18,6 @@ import (
 //	0  u32 length   4  i32 code   8  u64 zero   16 ...
 //	INVAL_INODE  16 u64 ino     24 i64 offset (< 0: attributes alone)  32 i64 length (<= 0: to the end)
 //	INVAL_ENTRY  16 u64 parent  24 u32 length of the name  28 u32 flags  32 name, NUL
-//	RETRIEVE     16 u64 unique  24 u64 ino  32 u64 offset  40 u32 length  44 u32 zero
 //	INC_EPOCH    nothing
 type kernel struct {
 	file *os.File
@@ -31,7 +30,6 @@ type kernel struct {
 const (
 	notifyInvalInode = 2
 	notifyInvalEntry = 3
-	notifyRetrieve   = 5
 	notifyIncEpoch   = 8
 
 	notifyHeader = 16
@@ -93,16 +91,6 @@ func (k *kernel) barrier(dir vfs.Ino) error { return k.invalEntry(dir, barrierNa
 // incEpoch makes the kernel ask again for every entry before it next uses it.
 // It waits for nothing.
 func (k *kernel) incEpoch() error { return k.send(message(notifyIncEpoch, 0)) }
-
-// nudge makes the kernel send one request that asks for nothing: a NOTIFY_REPLY
-// with no bytes of the root's page cache.
-func (k *kernel) nudge() error {
-	b := message(notifyRetrieve, 32)
-	b = binary.NativeEndian.AppendUint64(b, 0)
-	b = binary.NativeEndian.AppendUint64(b, uint64(vfs.RootIno))
-	b = binary.NativeEndian.AppendUint64(b, 0)
-	return k.send(binary.NativeEndian.AppendUint64(b, 0))
-}
 
 // send writes one notification. What the kernel does not hold (ENOENT) needed
 // none, and a connection that ended holds nothing.

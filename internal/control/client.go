@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"syscall"
+	"time"
 )
 
 // SocketName is the socket's name in a data directory.
@@ -44,8 +45,29 @@ func (c *Client) Close() {
 	}
 }
 
+// While a daemon hands over to another, a call may come to the old one.
+const (
+	movedTries = 250
+	movedPause = 20 * time.Millisecond
+)
+
 // post sends a request and returns the body of a good reply.
 func (c *Client) post(ctx context.Context, name string, req any) (io.ReadCloser, error) {
+	for try := 1; ; try++ {
+		body, err := c.postOnce(ctx, name, req)
+		if KindOf(err) != KindMoved || try == movedTries {
+			return body, err
+		}
+		c.Close()
+		select {
+		case <-time.After(movedPause):
+		case <-ctx.Done():
+			return nil, cutOff(ctx, name, ctx.Err())
+		}
+	}
+}
+
+func (c *Client) postOnce(ctx context.Context, name string, req any) (io.ReadCloser, error) {
 	body, err := encodeRequest(req)
 	if err != nil {
 		return nil, Wrap(KindInternal, err)

@@ -28,6 +28,7 @@ const (
 	KindNoDaemon    Kind = "no-daemon"   // it takes a daemon and none runs
 	KindInterrupted Kind = "interrupted" // the caller went away
 	KindInternal    Kind = "internal"    // everything else
+	KindMoved       Kind = "moved"       // another process has taken the daemon's place
 )
 
 // statusOf is the HTTP status that goes with a kind.
@@ -48,6 +49,7 @@ var statusOf = map[Kind]int{
 	KindNoDaemon:    http.StatusServiceUnavailable,
 	KindInterrupted: 499, // as proxies name a client that went away
 	KindInternal:    http.StatusInternalServerError,
+	KindMoved:       http.StatusServiceUnavailable,
 }
 
 // Kinds returns every kind, for the spec's test.

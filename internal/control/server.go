@@ -16,6 +16,7 @@ type Server struct {
 	mux        *http.ServeMux
 	log        *slog.Logger
 	classifier func(error) *Error
+	gate       gate
 }
 
 // NewServer returns a server without answers. classify turns the errors of
@@ -45,7 +46,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			s.fail(w, Errorf(KindInternal, "%s: %v: a defect of vfsd; its log has more", r.URL.Path, x))
 		}
 	}()
-	s.mux.ServeHTTP(w, r)
+	s.pass(w, r)
 }
 
 func (s *Server) classify(err error) *Error {

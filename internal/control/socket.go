@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -15,7 +16,7 @@ const maxSocketPath = 103
 
 // Listen makes the socket of a data directory, in place of what a daemon that
 // died left. The caller holds the directory's lock.
-func Listen(dir string) (net.Listener, error) {
+func Listen(dir string) (*Listener, error) {
 	name := filepath.Join(dir, SocketName)
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -34,7 +35,22 @@ func Listen(dir string) (net.Listener, error) {
 	if err := os.Chmod(name, 0o600); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	return l, nil
+	return &Listener{UnixListener: l}, nil
+}
+
+// Inherit listens on the socket that another process listens on, of which f is
+// a duplicate. It closes f.
+func Inherit(f *os.File) (*Listener, error) {
+	l, err := net.FileListener(f)
+	err = errors.Join(err, f.Close())
+	if unix, ok := l.(*net.UnixListener); ok && err == nil {
+		unix.SetUnlinkOnClose(false)
+		return &Listener{UnixListener: unix}, nil
+	}
+	if l != nil {
+		err = errors.Join(err, l.Close())
+	}
+	return nil, fmt.Errorf("inherit the socket: %w", err)
 }
 
 // RemoveSocket takes the socket's name away. The caller holds the lock.

@@ -9,6 +9,7 @@ var (
 	StopCall           = newCall[StopRequest, StopResult]("stop")
 	MountCall          = newCall[MountRequest, MountResult]("mount")
 	UnmountCall        = newCall[UnmountRequest, UnmountResult]("unmount")
+	UpgradeCall        = newCall[UpgradeRequest, UpgradeResult]("upgrade")
 	OpsCall            = newCall[OpsRequest, Ops]("ops")
 	CreateCall         = newCall[CreateRequest, Workspace]("create")
 	ListCall           = newCall[ListRequest, List]("list")
@@ -129,6 +130,26 @@ type UnmountRequest struct {
 type UnmountResult struct {
 	Workspace string     `json:"workspace"`
 	Was       MountState `json:"was"`
+}
+
+// UpgradeRequest has the daemon hand its mounts, and everything that is open in
+// them, to a new process of Program, an absolute path, with Args. Without a
+// Program it is the one that lies now where the daemon's own was started from,
+// with the same arguments.
+type UpgradeRequest struct {
+	Program string   `json:"program,omitempty"`
+	Args    []string `json:"args,omitempty"`
+}
+
+// UpgradeResult tells who serves now. Paused is for how long nobody did, in
+// nanoseconds; what was asked meanwhile was answered afterwards.
+type UpgradeResult struct {
+	From    int    `json:"from"` // pid
+	PID     int    `json:"pid"`
+	Version string `json:"version"`
+	Mounts  int    `json:"mounts"`
+	Handles uint64 `json:"handles"` // open files and directories that went along
+	Paused  int64  `json:"paused"`
 }
 
 // OpsRequest asks what a mount was asked.

@@ -23,6 +23,7 @@ func (d *Daemon) register() {
 	control.StopCall.Serve(s, d.stopCall)
 	control.MountCall.Serve(s, d.mount)
 	control.UnmountCall.Serve(s, d.unmount)
+	control.UpgradeCall.Serve(s, d.upgradeCall)
 	control.OpsCall.Serve(s, d.ops)
 	control.CreateCall.Serve(s, d.create)
 	control.ListCall.Serve(s, d.list)

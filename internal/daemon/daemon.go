@@ -36,7 +36,8 @@ type Options struct {
 type Daemon struct {
 	dir     string
 	log     *slog.Logger
-	data    *workspace.DataDir
+	cache   int64
+	data    *workspace.DataDir // replaced by a handover that fails, while no call is answered
 	server  *control.Server
 	serve   bool
 	started time.Time
@@ -45,6 +46,7 @@ type Daemon struct {
 	wasteful atomic.Bool
 	stop     chan struct{} // closed when a client asked for the end
 	stopped  sync.Once
+	upgrades chan upgradeOrder // to Run
 
 	mounting sync.Mutex // held while mounts change
 
@@ -79,15 +81,20 @@ func Open(ctx context.Context, o Options) (*Daemon, error) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real // what mount points are compared with
 	}
-	d := &Daemon{dir: dir, log: o.Log, data: data, serve: o.Serve, started: time.Now(),
-		mounts: map[string]*activeMount{}, stop: make(chan struct{})}
-	d.server = control.NewServer(o.Log, Classify)
-	d.register()
+	d := newDaemon(dir, data, o)
 	d.left = d.loadTable()
 	if d.serve {
 		d.takeUp(ctx)
 	}
 	return d, nil
+}
+
+func newDaemon(dir string, data *workspace.DataDir, o Options) *Daemon {
+	d := &Daemon{dir: dir, log: o.Log, cache: o.Cache, data: data, serve: o.Serve, started: time.Now(),
+		mounts: map[string]*activeMount{}, stop: make(chan struct{}), upgrades: make(chan upgradeOrder)}
+	d.server = control.NewServer(o.Log, Classify)
+	d.register()
+	return d
 }
 
 // Handler answers the calls.

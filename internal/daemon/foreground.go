@@ -12,13 +12,18 @@ import (
 // Foreground runs a daemon on dir until a signal or a client ends it, logging
 // to standard error; stopWait is RunOptions.StopWait. It is what vfsd does, and vfsctl's own daemon.
 func Foreground(dir string, level slog.Level, stopWait time.Duration) error {
-	log := NewLog(os.Stderr, level)
+	var lv slog.LevelVar
+	lv.Set(level)
+	log := NewLog(os.Stderr, &lv)
 	ctx, again := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer again()
 	// A second signal is not waited for: it ends the process as kill -9 would.
 	context.AfterFunc(ctx, again)
+	upgrade := make(chan os.Signal, 1)
+	signal.Notify(upgrade, syscall.SIGUSR2)
+	defer signal.Stop(upgrade)
 	return Run(ctx, RunOptions{
-		Options: Options{Dir: dir, Log: log}, StopWait: stopWait, Ready: Notify(log),
+		Options: Options{Dir: dir, Log: log}, StopWait: stopWait, Ready: Notify(log), Level: &lv, Upgrade: upgrade,
 	})
 }
 

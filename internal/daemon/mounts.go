@@ -202,7 +202,11 @@ func (d *Daemon) attach(w *workspace.Workspace, e tableEntry) (*activeMount, err
 
 // await takes a mount out of the lists when it has ended, whoever ended it.
 func (d *Daemon) await(a *activeMount) {
-	if err := a.m.Wait(); err != nil {
+	err := a.m.Wait()
+	if errors.Is(err, mount.ErrLeft) {
+		return // the mount lives on; see handover.go
+	}
+	if err != nil {
 		d.note("the mount at %s ended: %v", a.entry.MountPoint, err)
 	}
 	d.mu.Lock()

@@ -37,7 +37,7 @@ func Notify(log *slog.Logger) func(error) {
 			pipe = nil
 		}
 		if socket := os.Getenv("NOTIFY_SOCKET"); socket != "" && err == nil {
-			if werr := notifySystemd(socket); werr != nil {
+			if werr := notifySystemd(socket, "READY=1"); werr != nil {
 				log.Warn("cannot tell systemd that the daemon is ready", "err", werr)
 			}
 		}
@@ -73,11 +73,11 @@ func ReadReady(r io.Reader) (pid int, err error) {
 }
 
 // notifySystemd speaks sd_notify's protocol: one datagram.
-func notifySystemd(socket string) error {
+func notifySystemd(socket, state string) error {
 	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: socket, Net: "unixgram"})
 	if err != nil {
 		return err
 	}
-	_, err = c.Write([]byte("READY=1"))
+	_, err = c.Write([]byte(state))
 	return errors.Join(err, c.Close())
 }

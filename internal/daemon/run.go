@@ -22,6 +22,11 @@ type RunOptions struct {
 	StopWait time.Duration
 	// Ready hears once that calls are answered, or why they never will be.
 	Ready func(error)
+	// Level is the log's, if it goes along to a process that takes over.
+	Level *slog.LevelVar
+	// Upgrade asks for a handover to a new process of the same program; nil
+	// never does.
+	Upgrade <-chan os.Signal
 }
 
 // DefaultStopWait is how long an orderly end waits for mounts in use.
@@ -39,7 +44,7 @@ func Run(ctx context.Context, o RunOptions) error {
 	if o.Ready == nil {
 		o.Ready = func(error) {}
 	}
-	d, l, err := begin(ctx, o)
+	d, l, err := begin(ctx, &o)
 	if err != nil {
 		o.Ready(err)
 		return err
@@ -50,24 +55,37 @@ func Run(ctx context.Context, o RunOptions) error {
 	srv.BaseContext = func(net.Listener) context.Context { return calls }
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(l) }()
-	tended := make(chan struct{})
-	go func() {
-		defer close(tended)
-		d.tend(calls)
-	}()
+	stopTending := d.startTending()
 	o.Log.Info("ready", "pid", os.Getpid(), "version", Version, "data", d.dir)
 	o.Ready(nil)
 
-	select {
-	case <-ctx.Done():
-		o.Log.Info("stopping: a signal asked for it")
-	case <-d.StopRequested():
-		o.Log.Info("stopping: a client asked for it")
-	case err = <-served:
-		err = fmt.Errorf("serve %s: %w", filepath.Join(d.dir, control.SocketName), err)
+	for going := true; going; {
+		var order upgradeOrder
+		select {
+		case <-ctx.Done():
+			o.Log.Info("stopping: a signal asked for it")
+			going = false
+		case <-d.StopRequested():
+			o.Log.Info("stopping: a client asked for it")
+			going = false
+		case err = <-served:
+			err = fmt.Errorf("serve %s: %w", filepath.Join(d.dir, control.SocketName), err)
+			going = false
+		case <-o.Upgrade:
+			order = ownUpgrade()
+		case order = <-d.upgrades:
+		}
+		if order.program == "" {
+			continue
+		}
+		stopTending()
+		if d.upgrade(ctx, l, order, o) {
+			return d.depart(srv)
+		}
+		stopTending = d.startTending()
 	}
 	cancelCalls()
-	<-tended
+	stopTending()
 	err = errors.Join(err, d.shutdown(srv, o))
 	if err == nil {
 		o.Log.Info("stopped")
@@ -75,9 +93,12 @@ func Run(ctx context.Context, o RunOptions) error {
 	return err
 }
 
-// begin opens the data directory and its socket.
-func begin(ctx context.Context, o RunOptions) (*Daemon, net.Listener, error) {
+// begin opens the data directory and its socket, or takes them over.
+func begin(ctx context.Context, o *RunOptions) (*Daemon, *control.Listener, error) {
 	o.Serve = true
+	if n := inheritedFiles(); n > 0 {
+		return succeed(ctx, o, n)
+	}
 	d, err := Open(ctx, o.Options)
 	if err != nil {
 		return nil, nil, err
@@ -131,6 +152,6 @@ func OpenLog(dir string) (*os.File, error) {
 }
 
 // NewLog returns a log that writes text for people to f.
-func NewLog(f *os.File, level slog.Level) *slog.Logger {
+func NewLog(f *os.File, level slog.Leveler) *slog.Logger {
 	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level}))
 }

@@ -11,6 +11,21 @@ const tendEvery = time.Hour
 // idleAfter is how long a workspace that nobody asks for or uses stays open.
 const idleAfter = 10 * time.Minute
 
+// startTending has tend run until the returned function is called, which waits
+// for its end.
+func (d *Daemon) startTending() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		d.tend(ctx)
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
 // tend collects garbage in the background and lets idle workspaces sleep, until
 // ctx ends. A store that has not grown since the last time, and of which
 // nothing was removed, has little to give and is let sleep.

@@ -19,6 +19,9 @@ func (OS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	return osFile{f}, nil
 }
 
+// Opened makes a File of one that is open already, by inheritance for example.
+func Opened(f *os.File) File { return osFile{f} }
+
 // Mkdir implements FS.
 func (OS) Mkdir(name string, perm fs.FileMode) error { return os.Mkdir(name, perm) }
 

@@ -80,10 +80,7 @@ const (
 func opcodeOf(in []byte) uint32 { return binary.NativeEndian.Uint32(in[4:]) }
 func uniqueOf(in []byte) uint64 { return binary.NativeEndian.Uint64(in[8:]) }
 
-const (
-	opInterrupt   = 36
-	opNotifyReply = 41
-)
+const opInterrupt = 36
 
 // mayWait reports whether a request may take long by its nature: it waits for a
 // disk or copies much. RELEASE is not among them although an FS may tidy up
@@ -123,12 +120,15 @@ func (l *loop) run(c mount.Conn, s *mount.Server, ready func()) error {
 	} else if !l.begin(s) {
 		return l.err
 	}
+	if err := syscall.SetNonblock(l.fd, false); err != nil { // a pause leaves it set
+		return fmt.Errorf("go-fuse: %w", err)
+	}
 	ready()
 	l.spawn()
 	var others sync.WaitGroup
 	stop := make(chan struct{})
 	others.Go(func() { l.watch(stop) })
-	others.Go(func() { l.heedPauses(c.Pause, s, stop) })
+	others.Go(func() { l.heedPauses(c.Pause, stop) })
 	<-l.done
 	close(stop)
 	others.Wait()
@@ -225,6 +225,8 @@ func (r *reader) next() bool {
 		case err == nil:
 			r.l.end(fmt.Errorf("go-fuse: a request of %d bytes", n))
 			return false
+		case err == syscall.EAGAIN && r.l.pausing.Load():
+			return false
 		case err == syscall.EINTR, err == syscall.ENOENT, err == syscall.EAGAIN:
 			// A signal of the runtime's, or a request withdrawn in the meantime.
 		case err == syscall.ENODEV, err == syscall.ECONNABORTED:
@@ -251,9 +253,6 @@ func (l *loop) end(err error) {
 
 // answer handles the request in r.in and writes the reply.
 func (r *reader) answer() {
-	if opcodeOf(r.in) == opNotifyReply {
-		return // what woke somebody for a pause, or comes late for one
-	}
 	if n := r.handle(); n > 0 {
 		r.reply(n)
 	}

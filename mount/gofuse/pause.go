@@ -6,26 +6,31 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
+	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+
 	"github.com/vfsd/vfsd/mount"
 )
 
 // A pause takes no request out of the kernel's queue any more and answers those
-// that were taken. The readers sleep in read(2), which no signal of the
-// runtime's ends (they restart it), and a descriptor that is polled first would
-// cost a system call for every request. So each is sent a request: the kernel
-// is told to retrieve no bytes of the root's page cache, and says so with a
-// NOTIFY_REPLY, which wants no answer. One that comes too late is read by
-// whoever goes on, and dropped.
+// that were taken. The readers sleep in read(2). A descriptor that is polled
+// first would cost a system call more for every request, and a signal alone
+// does not end the read: the runtime's handlers have the kernel restart it. But
+// one that is restarted finds the descriptor not to block any more, and ends.
+// The signal is SIGURG, which the runtime sends to itself all the time and so
+// takes without harm.
 
-// nudgeAgain is how long a reader may take to be woken before it is nudged
-// once more.
-const nudgeAgain = 20 * time.Millisecond
+// wakeAgain is how long a reader may take to wake up before it is sent the
+// signal once more: it may have been just before its read.
+const wakeAgain = 20 * time.Millisecond
 
 // heedPauses does what comes through pauses until stop.
-func (l *loop) heedPauses(pauses <-chan bool, s *mount.Server, stop <-chan struct{}) {
+func (l *loop) heedPauses(pauses <-chan bool, stop <-chan struct{}) {
 	for {
 		select {
 		case <-stop:
@@ -38,10 +43,11 @@ func (l *loop) heedPauses(pauses <-chan bool, s *mount.Server, stop <-chan struc
 		case <-l.again():
 		}
 		l.pausing.Store(true)
-		for range l.waiting.Load() {
-			if err := s.Nudge(); err != nil {
-				l.log.Warn("cannot wake a reader", "err", err)
-			}
+		if l.waiting.Load() == 0 {
+			continue
+		}
+		if err := errors.Join(syscall.SetNonblock(l.fd, true), wakeThreads()); err != nil {
+			l.log.Warn("cannot wake a reader", "err", err)
 		}
 	}
 }
@@ -52,7 +58,7 @@ func (l *loop) again() <-chan time.Time {
 	if !l.pausing.Load() {
 		return nil
 	}
-	return time.After(nudgeAgain)
+	return time.After(wakeAgain)
 }
 
 // unpause goes on reading, unless the loop is over.
@@ -60,7 +66,28 @@ func (l *loop) unpause() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.pausing.Store(false)
+	if err := syscall.SetNonblock(l.fd, false); err != nil {
+		l.log.Error("a reader will not sleep", "err", err)
+	}
 	l.spawnLocked()
+}
+
+// wakeThreads has every thread of this process restart what it sleeps in.
+func wakeThreads() error {
+	threads, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return err
+	}
+	for _, t := range threads {
+		id, err := strconv.Atoi(t.Name())
+		if err != nil {
+			continue
+		}
+		if err := unix.Tgkill(os.Getpid(), id, unix.SIGURG); err != nil && err != unix.ESRCH {
+			return err
+		}
+	}
+	return nil
 }
 
 // Where INIT and its reply have what a resumed connection must agree on, in
