@@ -25,6 +25,9 @@ type file struct {
 // binaryProbe is how many bytes are looked at to tell text from other data.
 const binaryProbe = 4096
 
+// perLine is about what a line takes beside its bytes.
+const perLine = 120
+
 // read reads a file whole; what it takes is on the account.
 func (j *job) read(ctx context.Context, f *file) error {
 	if f.absent {
@@ -39,6 +42,12 @@ func (j *job) read(ctx context.Context, f *file) error {
 		return err
 	}
 	j.held += int64(cap(f.data))
+	// The lines, their classes and the table of these.
+	more := int64(len(f.data) + perLine*(bytes.Count(f.data, []byte{'\n'})+1))
+	if err := j.c.Memory.Grow(more); err != nil {
+		return err
+	}
+	j.held += more
 	f.binary = bytes.IndexByte(f.data[:min(len(f.data), binaryProbe)], 0) >= 0
 	return nil
 }
