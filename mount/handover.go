@@ -83,9 +83,14 @@ func (m *mounted) Pause(ctx context.Context) error {
 	if !m.d.Capabilities().Handover {
 		return fmt.Errorf("%s: driver %s: %w", m.o.MountPoint, m.d.Name(), ErrNoHandover)
 	}
+	// A touch left in the kernel's queue would be taken for anybody's request
+	// by the process that goes on.
+	goOn := m.s.touches.suspend()
 	if err := m.pauseDriver(ctx); err != nil {
+		goOn()
 		return err
 	}
+	m.touchOn = goOn
 	// What is told to the kernel may have to wait for an answer to a request
 	// that is now left in its queue.
 	select {
@@ -114,21 +119,21 @@ func (m *mounted) pauseDriver(ctx context.Context) error {
 	err := fmt.Errorf("%s: pause: a request takes long: %w", m.o.MountPoint, ctx.Err())
 	select {
 	case m.pauses <- false:
-		// The driver may have come to an end before it could heed that.
-		select {
-		case <-m.paused:
-			m.Continue()
-		default:
-		}
 	case <-m.paused:
-		m.Continue()
+		m.goOn <- true
 	case <-m.done:
 	}
 	return err
 }
 
 // Continue implements Handover.
-func (m *mounted) Continue() { m.goOn <- true }
+func (m *mounted) Continue() {
+	m.goOn <- true
+	if m.touchOn != nil {
+		m.touchOn()
+		m.touchOn = nil
+	}
+}
 
 // Leave implements Handover.
 func (m *mounted) Leave() {
@@ -140,6 +145,9 @@ func (m *mounted) Leave() {
 func (m *mounted) left() {
 	if m.s.unwatch != nil {
 		m.s.unwatch()
+	}
+	if m.touchOn != nil {
+		m.s.touches.busy.Unlock() // and suspended it stays
 	}
 	m.s.touches.end()
 	serving.remove(m.s)

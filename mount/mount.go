@@ -169,7 +169,8 @@ type Conn struct {
 	Init *Init
 	// Pause asks a driver that has Capabilities.Handover to pause (true): it
 	// stops taking requests from the kernel and, when those it took are
-	// answered, Serve returns ErrPaused. false takes that back until then.
+	// answered, Serve returns ErrPaused. false takes that back: once the driver
+	// has received it, Serve goes on.
 	Pause <-chan bool
 }
 
@@ -270,6 +271,8 @@ type mounted struct {
 	pauses chan bool     // to the driver; see Conn.Pause
 	paused chan struct{} // the driver has paused
 	goOn   chan bool     // after a pause: serve again, or leave
+	// touchOn ends the suspension of touches during a pause; whoever pauses owns it.
+	touchOn func()
 }
 
 func newMounted(d Driver, o *Options, at *attachment) *mounted {

@@ -124,20 +124,34 @@ func (l *loop) run(c mount.Conn, s *mount.Server, ready func()) error {
 		return fmt.Errorf("go-fuse: %w", err)
 	}
 	ready()
+	for {
+		l.untilOver(c.Pause)
+		l.mu.Lock()
+		switch {
+		case l.ended.Load():
+			defer l.mu.Unlock()
+			return l.err
+		case l.pausing.Load():
+			l.mu.Unlock()
+			return mount.ErrPaused
+		}
+		// The pause was taken back when the last reader had gone.
+		l.over, l.done = false, make(chan struct{})
+		l.mu.Unlock()
+	}
+}
+
+// untilOver reads until the last reader has gone. When it returns nothing more
+// is heard from pauses.
+func (l *loop) untilOver(pauses <-chan bool) {
 	l.spawn()
 	var others sync.WaitGroup
 	stop := make(chan struct{})
 	others.Go(func() { l.watch(stop) })
-	others.Go(func() { l.heedPauses(c.Pause, stop) })
+	others.Go(func() { l.heedPauses(pauses, stop) })
 	<-l.done
 	close(stop)
 	others.Wait()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.ended.Load() {
-		return mount.ErrPaused
-	}
-	return l.err
 }
 
 // begin answers INIT; false at the connection's end.
