@@ -31,6 +31,8 @@ func useOf(uint32) (mask uint32, isUse bool) { return 0, false }
 
 func (at *attachment) device() uint64 { return 0 }
 
+func mountedOn(uint64) bool { return false }
+
 func watchedInodes(uint64) map[vfs.Ino]bool { return nil }
 
 // toucher does not exist where there is no attach.

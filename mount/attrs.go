@@ -70,8 +70,8 @@ func (s *Server) attrsSet(c *Call, a *vfs.Attr) {
 	switch {
 	case a.IsDir():
 		s.rightsChanged(&c.Op, a.Ino)
-	case s.private(a) && s.undecided(a.Ino)&flagGranted != 0:
-		s.revoke(a.Ino)
+	case s.private(a) && s.inodes.setFlags(a.Ino, 0, flagNamed)&flagNamed != 0:
+		s.background.run(func() { s.expireName(a.Ino) })
 	}
 }
 

@@ -145,7 +145,7 @@ func (s *Server) emitAll(c *Call, dir vfs.Ino, list []listed, emit func(*DirEntr
 		if list[i].given {
 			var flags uint64
 			if !s.private(&list[i].attr) {
-				flags = grantOf(&list[i].attr)
+				flags = named(&list[i].attr)
 			}
 			s.inodes.introduce(list[i].ino, dir, flags)
 		}

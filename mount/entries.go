@@ -30,7 +30,7 @@ func (s *Server) give(c *Call, parent vfs.Ino, a *vfs.Attr, out *Entry) {
 	case s.guarded(a.Mode):
 		out.AttrValid = 0 // a change may come by way of the stand-in
 	case !s.private(a):
-		out.EntryValid, flags = s.entryValid(c, parent), grantOf(a)
+		out.EntryValid, flags = s.entryValid(c, parent), named(a)
 	}
 	s.inodes.introduce(a.Ino, parent, flags)
 	if s.changes.Load() != c.changes {

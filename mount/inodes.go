@@ -36,13 +36,14 @@ const (
 	flagSearch = 1 << 0
 	// flagOpen: everyone may search the directory.
 	flagOpen = 1 << 1
-	// flagGranted: entries below it, or of a file those that lead to it, were
-	// given to the kernel for ever.
+	// flagGranted: entries below it were given to the kernel for ever.
 	flagGranted = 1 << 2
 	// flagFresh: it is not certain that the kernel has taken the inode in since
 	// it was last given. Until then an invalidation could pass before what it is
 	// to invalidate arrives.
 	flagFresh = 1 << 3
+	// flagNamed: an entry that leads to the regular file was given for ever.
+	flagNamed = 1 << 4
 )
 
 func (t *inodeTable) init(fs vfs.FS) {

@@ -33,6 +33,8 @@ const (
 	notifyIncEpoch   = 8
 
 	notifyHeader = 16
+
+	entryExpireOnly = 1 << 0
 )
 
 // newKernel takes over fd, a duplicate of the connection's descriptor.
@@ -73,10 +75,21 @@ func (k *kernel) invalInode(ino vfs.Ino, off, n int64) error {
 // invalEntry drops a cached entry, positive or negative. It waits for every
 // operation in flight in that directory.
 func (k *kernel) invalEntry(parent vfs.Ino, name string) error {
+	return k.entry(parent, name, 0)
+}
+
+// expireEntry makes the kernel ask again for a cached entry before it next uses
+// it, and waits like invalEntry. What is mounted on the entry or below it stays,
+// if the answer is the same; before Linux 6.2 it does not.
+func (k *kernel) expireEntry(parent vfs.Ino, name string) error {
+	return k.entry(parent, name, entryExpireOnly)
+}
+
+func (k *kernel) entry(parent vfs.Ino, name string, flags uint32) error {
 	b := message(notifyInvalEntry, 16+len(name)+1)
 	b = binary.NativeEndian.AppendUint64(b, uint64(parent))
 	b = binary.NativeEndian.AppendUint32(b, uint32(len(name)))
-	b = binary.NativeEndian.AppendUint32(b, 0)
+	b = binary.NativeEndian.AppendUint32(b, flags)
 	b = append(append(b, name...), 0)
 	return k.send(b)
 }
@@ -89,7 +102,8 @@ const barrierName = "/"
 func (k *kernel) barrier(dir vfs.Ino) error { return k.invalEntry(dir, barrierName) }
 
 // incEpoch makes the kernel ask again for every entry before it next uses it.
-// It waits for nothing.
+// It waits for nothing. But it drops the entries, and whatever is mounted on one
+// or below it, in any namespace, goes with it.
 func (k *kernel) incEpoch() error { return k.send(message(notifyIncEpoch, 0)) }
 
 // send writes one notification. What the kernel does not hold (ENOENT) needed

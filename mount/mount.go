@@ -24,7 +24,8 @@
 //  2. An entry is cached only below a directory that everyone whom the kernel
 //     lets into this mount may search, because the kernel walks cached entries
 //     without asking; a directory that stops being one has its entries expired
-//     (policy.go).
+//     (policy.go), all at once, or one by one if something is mounted on a
+//     directory of this mount, which would go with its entry.
 //  3. An inode that the kernel holds is pinned in the FS, once (inodes.go).
 //  4. ENOSYS never reaches the kernel from an FS: it would switch the operation
 //     off for the life of the mount.
@@ -280,7 +281,7 @@ func newMounted(d Driver, o *Options, at *attachment) *mounted {
 		o: o, d: d, at: at, s: newServer(o, at.notify), done: make(chan struct{}),
 		pauses: make(chan bool), paused: make(chan struct{}), goOn: make(chan bool),
 	}
-	m.s.touches.mountPoint, m.s.touches.device = o.MountPoint, at.device()
+	m.s.touches.mountPoint, m.s.device = o.MountPoint, at.device()
 	return m
 }
 

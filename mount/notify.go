@@ -94,7 +94,8 @@ type plan struct {
 	barriers map[vfs.Ino]bool
 	entries  []entry
 	inodes   map[vfs.Ino]span
-	epoch    bool
+	rights   []vfs.Ino // whose entries must perhaps be revoked
+	all      []vfs.Ino // everything the kernel holds, all of whose entries may be wrong
 }
 
 type entry struct {
@@ -127,7 +128,7 @@ func (a span) union(b span) span {
 
 // waits reports whether carrying p out may wait for requests in flight.
 func (p *plan) waits() bool {
-	if len(p.barriers) > 0 || len(p.entries) > 0 {
+	if len(p.barriers) > 0 || len(p.entries) > 0 || len(p.rights) > 0 {
 		return true
 	}
 	for _, pages := range p.inodes {
@@ -166,8 +167,8 @@ func (s *Server) plan(cs []vfs.Change) *plan {
 			p.add(s, c.Ino, noPages)
 		case vfs.ChangeAttr:
 			p.add(s, c.Ino, noPages)
-			if c.Rights && s.rightsChangedElsewhere(c.Ino) {
-				p.epoch = true
+			if c.Rights && s.undecided(c.Ino)&(flagGranted|flagNamed) != 0 {
+				p.rights = append(p.rights, c.Ino)
 			}
 		case vfs.ChangeData:
 			end := c.Off + c.Len
@@ -183,25 +184,23 @@ func (s *Server) plan(cs []vfs.Change) *plan {
 }
 
 func (s *Server) planAll(p *plan) {
-	p.epoch = true
-	inos := s.inodes.all()
-	for _, ino := range inos {
+	p.all = s.inodes.all()
+	for _, ino := range p.all {
 		p.add(s, ino, allPages)
 		s.undecided(ino)
 	}
-	if s.kernel.epochs.Load() {
-		return
-	}
-	s.background.run(func() {
-		for _, ino := range inos {
-			s.expireEntries(ino)
-		}
-	})
 }
 
 func (s *Server) carryOut(p *plan) {
-	if p.epoch {
-		s.note(s.kernel.incEpoch())
+	if len(p.all) > 0 && !s.expireAll() {
+		s.background.run(func() {
+			for _, ino := range p.all {
+				s.expireEntries(ino)
+			}
+		})
+	}
+	for _, ino := range p.rights {
+		s.rightsChangedElsewhere(ino)
 	}
 	for dir := range p.barriers {
 		s.note(s.kernel.barrier(dir))
@@ -228,8 +227,8 @@ func (s *Server) note(err error) {
 	}
 }
 
-// expireEntries tells the kernel of every present name in dir, one by one:
-// the way without epochs.
+// expireEntries makes the kernel ask again for every present name in dir, one by
+// one.
 func (s *Server) expireEntries(dir vfs.Ino) {
 	op := &vfs.Op{Origin: s.origin}
 	h, err := s.fs.OpenDir(op, dir)
@@ -245,6 +244,6 @@ func (s *Server) expireEntries(dir vfs.Ino) {
 		s.log.Error("listing a directory to expire its entries", "ino", uint64(dir), "err", err)
 	}
 	for _, name := range names {
-		s.note(s.kernel.invalEntry(dir, name))
+		s.note(s.kernel.expireEntry(dir, name))
 	}
 }

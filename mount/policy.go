@@ -83,20 +83,22 @@ func (s *Server) rightsChanged(op *vfs.Op, ino vfs.Ino) {
 	}
 }
 
-// rightsChangedElsewhere is the same for a change by another way in. A Watcher
-// must not call the FS, so it does not look whether the door is still open: it
-// reports that all entries are to be expired, if there are any to revoke. Where
-// the kernel cannot do that, finding out is left to the background.
-func (s *Server) rightsChangedElsewhere(ino vfs.Ino) (expire bool) {
-	if s.undecided(ino)&flagGranted == 0 {
-		return false
+// rightsChangedElsewhere revokes the same for a change by another way in, and
+// returns when it is done. It asks the FS, so it must not run in the goroutine
+// of the one who made the change.
+func (s *Server) rightsChangedElsewhere(ino vfs.Ino) {
+	op := &vfs.Op{Origin: s.origin}
+	if a, err := s.fs.Getattr(op, ino); err == nil && s.private(&a) {
+		s.expireName(ino)
+		return
 	}
-	if s.kernel.epochs.Load() {
-		s.inodes.setFlags(ino, 0, flagGranted)
-		return true
+	if s.decideSearch(op, ino)&flagOpen != 0 {
+		return
 	}
-	s.background.run(func() { s.recheck(&vfs.Op{Origin: s.origin}, ino) })
-	return false
+	s.inodes.setFlags(ino, 0, flagGranted)
+	if !s.expireAll() {
+		s.expireEntries(ino)
+	}
 }
 
 // undecided forgets who may search ino and returns the flags it had.
@@ -116,14 +118,25 @@ func (s *Server) recheck(op *vfs.Op, ino vfs.Ino) {
 	}
 }
 
-// revoke takes back the entries that flagGranted of ino stands for.
-func (s *Server) revoke(ino vfs.Ino) {
-	s.inodes.setFlags(ino, 0, flagGranted)
-	if s.kernel.epochs.Load() {
-		s.note(s.kernel.incEpoch())
+// revoke takes back the entries below a directory.
+func (s *Server) revoke(dir vfs.Ino) {
+	s.inodes.setFlags(dir, 0, flagGranted)
+	if s.expireAll() {
 		return
 	}
 	// The kernel holds the directory's lock until a chmod is answered, and
-	// telling of an entry needs that lock.
-	s.background.run(func() { s.expireEntries(ino) })
+	// telling of an entry needs that lock. So the entries go right after, not
+	// before.
+	s.background.run(func() { s.expireEntries(dir) })
+}
+
+// expireAll makes the kernel ask again for every entry before it next uses it,
+// at once. It reports whether that can be done, and without harm to what is
+// mounted on directories of this mount.
+func (s *Server) expireAll() bool {
+	if !s.kernel.epochs.Load() || mountedOn(s.device) {
+		return false
+	}
+	s.note(s.kernel.incEpoch())
+	return true
 }

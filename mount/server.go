@@ -79,6 +79,7 @@ var opNames = [opCount]string{
 type Server struct {
 	fs       vfs.FS
 	origin   vfs.Origin
+	device   uint64 // of the mount, as the kernel counts them; 0 is none
 	log      *slog.Logger
 	readOnly bool
 	noFlush  bool

@@ -66,7 +66,7 @@ func (f *fakeKernel) next() string {
 		if len(b) != 32+size+1 || b[len(b)-1] != 0 {
 			f.t.Errorf("entry: % x", b)
 		}
-		return fmt.Sprintf("entry %d %q", u64(16), b[32:32+size])
+		return fmt.Sprintf("%s %d %q", map[uint32]string{0: "entry", entryExpireOnly: "expire"}[binary.NativeEndian.Uint32(b[28:])], u64(16), b[32:32+size])
 	case notifyIncEpoch:
 		return "epoch"
 	}
@@ -214,12 +214,12 @@ func TestWithoutEpochs(t *testing.T) {
 		t.Fatal(errno)
 	}
 	<-s.background.wait()
-	k.want("a chmod that takes search away", fmt.Sprintf(`entry %d "a"`, d), fmt.Sprintf(`entry %d "b"`, d))
+	k.want("a chmod that takes search away", fmt.Sprintf(`expire %d "a"`, d), fmt.Sprintf(`expire %d "b"`, d))
 	a := lookup(t, s, d, "a").Attr.Ino
 	s.Changed([]vfs.Change{{Kind: vfs.ChangeAll}})
 	<-s.background.wait()
-	k.want("everything", "epoch", `entry 1 "/"`, fmt.Sprintf(`entry %d "/"`, d), `entry 1 "d"`,
-		fmt.Sprintf(`entry %d "a"`, d), fmt.Sprintf(`entry %d "b"`, d),
+	k.want("everything", `entry 1 "/"`, fmt.Sprintf(`entry %d "/"`, d), `expire 1 "d"`,
+		fmt.Sprintf(`expire %d "a"`, d), fmt.Sprintf(`expire %d "b"`, d),
 		"inode 1 [0 +0]", fmt.Sprintf("inode %d [0 +0]", d), fmt.Sprintf("inode %d [0 +0]", a),
 		fmt.Sprintf("inode %d [-1 +0]", d)) // for the SETATTR that may be under way
 }

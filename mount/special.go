@@ -45,13 +45,22 @@ func (s *Server) private(a *vfs.Attr) bool {
 	return s.others && a.IsRegular() && a.Mode&0o004 == 0
 }
 
-// grantOf is the flag of an inode that is given with a lasting entry: those of
-// directories are set where entries below them are given.
-func grantOf(a *vfs.Attr) uint64 {
+// named is the flag of an inode that is given with a lasting entry.
+func named(a *vfs.Attr) uint64 {
 	if a.IsRegular() {
-		return flagGranted
+		return flagNamed
 	}
 	return 0
+}
+
+// expireName takes back the entry that leads to a file which has become
+// private, by which the kernel came to know it.
+func (s *Server) expireName(ino vfs.Ino) {
+	p := paths{s: s, op: vfs.Op{Origin: s.origin}, names: map[vfs.Ino]map[vfs.Ino]string{}}
+	dir := s.inodes.from(ino)
+	if name, bound := p.in(dir)[ino]; bound {
+		s.note(s.kernel.expireEntry(dir, name))
+	}
 }
 
 // refuseWatch reports whether the caller is about to watch a file that he may

@@ -15,6 +15,8 @@ const fsType = "fuse.vfsd"
 
 // tableEntry is one mount in this process's namespace.
 type tableEntry struct {
+	id     string // of the mount, and of the one it is mounted on
+	parent string
 	path   string
 	fsType string
 	source string
@@ -41,7 +43,7 @@ func parseMountTable(text string) []tableEntry {
 		if !ok || len(a) < 5 || len(b) < 2 {
 			continue
 		}
-		e := tableEntry{path: unescapeMount(a[4]), fsType: b[0], source: unescapeMount(b[1])}
+		e := tableEntry{id: a[0], parent: a[1], path: unescapeMount(a[4]), fsType: b[0], source: unescapeMount(b[1])}
 		if _, err := fmt.Sscanf(a[2], "%d:%d", &e.dev.major, &e.dev.minor); err != nil {
 			continue
 		}

@@ -13,9 +13,9 @@ garbage
 38 35 x:y / /mnt rw - ext4 /dev/vda rw
 `
 	want := []tableEntry{
-		{"/proc", "proc", "proc", connID{0, 20}},
-		{"/mnt/with blank\\and\ttab", "fuse.vfsd", "vfsd#my work", connID{0, 41}},
-		{"/mnt/bind", "ext4", "/dev/vda", connID{98, 1}},
+		{"22", "27", "/proc", "proc", "proc", connID{0, 20}},
+		{"36", "35", "/mnt/with blank\\and\ttab", "fuse.vfsd", "vfsd#my work", connID{0, 41}},
+		{"37", "35", "/mnt/bind", "ext4", "/dev/vda", connID{98, 1}},
 	}
 	if got := parseMountTable(text); !slices.Equal(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

@@ -29,7 +29,6 @@ import (
 type touches struct {
 	s          *Server
 	mountPoint string // "" for a Server without a mount
-	device     uint64 // of the mount, as the kernel counts them
 
 	mu      sync.Mutex
 	files   map[vfs.Ino]touchKind // whose attributes or bytes changed; guarded by mu
@@ -154,7 +153,7 @@ func (t *touches) run() {
 		case some:
 			idle = 0
 			began := time.Now()
-			watched := watchedInodes(t.device)
+			watched := watchedInodes(t.s.device)
 			wait = min(max(wait, touchShare*time.Since(began)), maxTouchDelay)
 			t.round(b, watched)
 		case idle == touchIdle:

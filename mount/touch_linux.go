@@ -50,7 +50,7 @@ func (h *toucher) touch(t *touches, kind touchKind, path string) error {
 // start starts the process. It ends at the latest with the mount.
 func (h *toucher) start(t *touches) error {
 	cmd := exec.Command("/proc/self/exe")
-	cmd.Args = []string{toucherName, t.mountPoint, strconv.FormatUint(t.device, 10)}
+	cmd.Args = []string{toucherName, t.mountPoint, strconv.FormatUint(t.s.device, 10)}
 	cmd.Dir = "/"
 	in, err := cmd.StdinPipe()
 	if err != nil {
