@@ -33,6 +33,10 @@ func TestMain(m *testing.M) {
 		reap(dir)
 		return
 	}
+	if len(os.Args) > 2 && os.Args[1] == heirArg {
+		beHeir(os.Args[2:])
+		return
+	}
 	flag.Parse()
 	os.Exit(runTests(m))
 }
