@@ -52,6 +52,12 @@
 // Locks (fcntl, open file description, flock) stay with the kernel: one mount
 // a workspace a host, further mount points are bind mounts of it.
 //
+// # Handing a mount over
+//
+// A mount lives for as long as somebody has its connection open. Pause stops
+// the answers, Export tells what the kernel knows and what is open, and TakeOver
+// goes on with it in another process; see Handover.
+//
 // # The daemon and its own mount
 //
 // A process that serves a mount must never wait for it: nothing here stats,

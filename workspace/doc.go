@@ -23,6 +23,9 @@
 // (commit.go). Opening a workspace reads the head and replays the journal
 // beyond it (recover.go).
 //
+// A data directory can be handed to another process while files in it are open
+// (handover.go, handoverfs.go).
+//
 // # Promises
 //
 // P1 holds because a write is in a staging file and its record in the journal,

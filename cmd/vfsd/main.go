@@ -49,7 +49,9 @@ directory is --data, else $VFSD_DATA, else $XDG_STATE_HOME/vfsd, else
 
 SIGTERM and SIGINT stop it: mounts are unmounted (those still in use after
 --stop-wait are taken from their users), everything is flushed and checkpointed. A
-second signal ends it at once, which loses nothing that was acknowledged.
+second signal ends it at once, which loses nothing that was acknowledged. SIGUSR2
+hands the mounts, with all that is open in them, to a new process of vfsd, as
+vfsctl upgrade-daemon does.
 
 Exit codes: 0 stopped as asked, 1 error, 2 wrong usage.`,
 		Args:    cobra.NoArgs,

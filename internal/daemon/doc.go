@@ -16,6 +16,13 @@
 // the workspaces again and notes both; what cannot be mounted again is noted
 // and forgotten. A daemon that stops in an orderly way leaves none.
 //
+// # Handing over
+//
+// A new process can take the mounts over while they are in use, with all that
+// is open in them (handover.go, heir.go; spec/handover.md). At each moment one
+// of the two may be killed, and what was acknowledged is safe; from the moment
+// that the new one has the old one's state, the mounts are too.
+//
 // # The daemon and its own mounts
 //
 // Nothing here stats, opens or lists a path at or below a mount point that it
