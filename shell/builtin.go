@@ -179,7 +179,7 @@ func (s *state) write(fd int, text string) error {
 	if err == nil {
 		return nil
 	}
-	if s.x.stopped.Load() || s.p.killed.Load() != 0 {
+	if s.ended() {
 		s.stop()
 	}
 	if errors.Is(err, syscall.EPIPE) && s.p.ignored.Load()&bit(command.SIGPIPE) == 0 {

@@ -262,7 +262,7 @@ func (d *declaration) variable(a *declArg) bool {
 			a.sub = &sb
 		}
 	}
-	if !d.checkReadonly(name) || !d.checkKinds(name) || !d.checkReference(a, name) {
+	if !d.checkReadonly(name) || !d.checkKinds(a, name) || !d.checkReference(a, name) {
 		return false
 	}
 	v := d.place(name)
@@ -290,7 +290,7 @@ func (d *declaration) checkReadonly(name string) bool {
 }
 
 // checkKinds refuses to turn one kind of array into the other.
-func (d *declaration) checkKinds(name string) bool {
+func (d *declaration) checkKinds(a *declArg, name string) bool {
 	s := d.s
 	v := s.vars[name]
 	if d.local && v != nil && v.scope != s.scope {
@@ -299,13 +299,21 @@ func (d *declaration) checkKinds(name string) bool {
 	if v == nil {
 		return true
 	}
+	report := func(msg string) {
+		if a.array != nil { // found before the builtin runs
+			s.errorf("%s: %s", name, msg)
+			s.dropLine(1)
+		} else {
+			s.builtinError(d.b, "%s: %s", name, msg)
+		}
+	}
 	switch {
 	case d.on&attrAssoc != 0 && v.attr&attrArray != 0:
-		s.builtinError(d.b, "%s: cannot convert indexed to associative array", name)
+		report("cannot convert indexed to associative array")
 	case d.on&attrArray != 0 && v.attr&attrAssoc != 0:
-		s.builtinError(d.b, "%s: cannot convert associative to indexed array", name)
+		report("cannot convert associative to indexed array")
 	case d.off&(attrArray|attrAssoc)&v.attr != 0:
-		s.builtinError(d.b, "%s: cannot destroy array variables in this way", name)
+		report("cannot destroy array variables in this way")
 	default:
 		return true
 	}

@@ -53,6 +53,9 @@ func (s *state) declClause(st *syntax.Stmt, c *syntax.DeclClause) {
 	s.status = s.declare(builtins[name], args)
 	s.cmdName = ""
 	s.lastArg = words[len(words)-1]
+	if n := len(args); n > 0 && args[n-1].array != nil {
+		s.lastArg = args[n-1].name
+	}
 	s.checkError()
 }
 
@@ -83,11 +86,11 @@ func (s *state) declArgs(c *syntax.DeclClause) []declArg {
 				d.sub = &subscript{word: w}
 				d.text += "[" + wordSource(w) + "]"
 			}
-			switch {
-			case a.Array == nil:
+			if a.Array == nil {
 				d.value = s.expandValue(a.Value)
-			case s.tracing():
-				d.array = s.quoteArray(a.Array, assoc)
+			} else {
+				v, _, _ := s.lookup(d.name)
+				d.array = s.quoteArray(a.Array, assoc || v != nil && v.attr&attrAssoc != 0)
 			}
 			d.text += op + d.value
 			out = append(out, d)
@@ -96,14 +99,18 @@ func (s *state) declArgs(c *syntax.DeclClause) []declArg {
 	return out
 }
 
-// quoteArray expands the elements of an array and quotes what comes of them, so
-// that the array can be shown before it is assigned.
+// quoteArray expands the elements of an array and quotes what comes of them:
+// that happens before the variable is declared, and before it is shown.
 func (s *state) quoteArray(arr *syntax.ArrayExpr, assoc bool) *syntax.ArrayExpr {
 	out := &syntax.ArrayExpr{}
 	word := func(text string) *syntax.Word {
 		return &syntax.Word{Parts: []syntax.WordPart{&syntax.SglQuoted{Value: text}}}
 	}
 	for _, el := range arr.Elems {
+		if el.Index == nil && assoc {
+			out.Elems = append(out.Elems, &syntax.ArrayElem{Value: word(s.expandValue(el.Value))})
+			continue
+		}
 		if el.Index == nil {
 			for _, t := range s.expandFields([]*syntax.Word{el.Value}) {
 				out.Elems = append(out.Elems, &syntax.ArrayElem{Value: word(t)})

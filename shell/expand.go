@@ -37,6 +37,7 @@ type expander struct {
 	isPat  bool
 	active bool // the field exists, if only as ""
 	none   bool // a "$@" without any parameter was met
+	kept   bool // a "${x:-}" was met, which makes a field even so
 	ws     bool // the last field was ended by blanks of $IFS
 	ifs    *ifsCache
 }
@@ -228,15 +229,15 @@ func (e *expander) single(q *syntax.SglQuoted) {
 // double takes the parts of "...". The field exists, even if it is empty,
 // unless all there is is a "$@" without any parameter.
 func (e *expander) double(parts []syntax.WordPart) {
-	active, none, size, fields := e.active, e.none, len(e.buf), len(e.fields)
-	e.none = false
+	active, none, kept, size, fields := e.active, e.none, e.kept, len(e.buf), len(e.fields)
+	e.none, e.kept = false, false
 	e.quotedParts(parts, escapedInQuotes)
-	if e.none && len(e.buf) == size && len(e.fields) == fields {
+	if e.none && !e.kept && len(e.buf) == size && len(e.fields) == fields {
 		e.active = active
 	} else {
 		e.active = true
 	}
-	e.none = none
+	e.none, e.kept = none, kept
 }
 
 // What a backslash quotes in double quotes, in the word of "${x:-word}", and in

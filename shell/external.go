@@ -49,7 +49,7 @@ func (s *state) external(args []string, noFork bool) int {
 	if err != nil {
 		return s.cannotRun(args, prog, err)
 	}
-	if s.x.ctx.Err() != nil {
+	if s.ended() {
 		s.stop()
 	}
 	return status

@@ -240,8 +240,21 @@ func (g *generator) stmt() *node {
 		return g.make(":", "[[ ", g.test(), " ]]", g.pick("", " && echo yes", "; echo $?"))
 	case 22:
 		return g.make(":", "(( ", g.arith(), " ))", g.pick("", "; echo $?"))
+	case 23:
+		return g.make(":", "unset m; declare -A m=([", g.key(), "]=", g.word(), " [", g.key(), "]=", g.word(), ")")
+	case 24:
+		return g.make(":", "m[", g.key(), "]", g.pick("=", "+="), g.word())
+	case 25:
+		return g.make(":", g.pick("declare -p x", "declare -p a", "declare -p m", "declare -f f", "type f", "trap", "set -- \"${a[@]}\"", "readonly z", "declare -n n=x", "n=q", "echo $n ${!n}", "unset -n n"))
+	case 26:
+		return g.make(":", g.pick("trap 'echo sig' USR1; kill -USR1 $$", "trap - EXIT", "exec 3>o1; echo three >&3; exec 3>&-", "shift 2", "set -o noglob", "set +e", "shopt -u extglob", "cd .", "wait", "hash -r", "getopts ab: y -a -b v; echo $y $OPTARG $OPTIND", "OPTIND=1", "mapfile -t a <<< \"$x\"", "printf -v y '%05d' 42", "printf '%q\\n' \"$x\"", "echo {x,y}{1..2}", "let x=3+4", "echo ${FUNCNAME[0]} $LINENO"))
 	}
 	return g.simple()
+}
+
+// key makes a subscript of an associative array.
+func (g *generator) key() *node {
+	return g.make("k", g.pick("k", "a b", "$x", "\"q r\"", "x.y", "a/b", "1", "${y:-k}", "$(echo k)", "@k", "'s'"))
 }
 
 func (g *generator) opt(percent int, parts ...any) *node {
@@ -324,7 +337,7 @@ func (g *generator) piece() *node {
 	case 3, 4:
 		return g.dquoted()
 	case 5, 6:
-		return g.make("qq", "$", g.pick("x", "y", "z", "1", "2", "#", "*", "@", "?", "{a[@]}", "{a[*]}", "{a[1]}", "{#a[@]}", "{#x}", "{!a[@]}"))
+		return g.make("qq", "$", g.pick("x", "y", "z", "1", "2", "#", "*", "@", "?", "{a[@]}", "{a[*]}", "{a[1]}", "{#a[@]}", "{#x}", "{!a[@]}", "{m[k]}", "{!m[@]}", "{m[@]}", "{!x}", "{x@Q}", "{a[@]@Q}", "{m[$x]}", "{#m[@]}", "_", "-", "0"))
 	case 7, 8:
 		return g.expansion(false)
 	case 9:

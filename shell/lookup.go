@@ -204,7 +204,7 @@ func builtinExec(s *state, b *builtin, args []string) int {
 	}
 	// The shell is gone: no trap of its runs.
 	delete(s.ownTraps(), trapEXIT)
-	if s.x.stopped.Load() {
+	if s.ended() {
 		s.stop()
 	}
 	s.exit(status)

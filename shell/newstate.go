@@ -128,7 +128,7 @@ func (s *state) initVariables() {
 	if v := s.vars["OLDPWD"]; v == nil {
 		s.change("OLDPWD").attr |= attrExport
 	}
-	s.lastArg = "/usr/bin/bash"
+	s.lastArg = s.arg0
 }
 
 // environ is the environment of a command: the exported variables, in the order
@@ -180,6 +180,7 @@ func (sh *Shell) childShell(x *execution, l *launch) *state {
 	s.x, s.p = x, l.p
 	s.umask = l.w.Op.Umask
 	s.enter(l.dir, l.w.Dir)
+	s.arg0 = l.args[0]
 	s.importEnv(l.env)
 	s.initVariables()
 	if v := s.change("PPID"); v != nil {

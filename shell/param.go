@@ -131,6 +131,9 @@ func (s *state) variableParam(p *parameter) {
 		return
 	}
 	p.val, p.set = s.element(v, p.sub)
+	if v.attr&attrAssoc != 0 && !p.set && s.key(p.sub) == "" {
+		s.errorf("%s: bad array subscript", p.name)
+	}
 	if !p.set && v.attr&attrAssoc == 0 {
 		s.checkIndex(p)
 	}
@@ -184,7 +187,7 @@ func (e *expander) indirect(pe *syntax.ParamExp, quoted bool) bool {
 			return true
 		}
 		s.errorf("%s: invalid indirect expansion", name)
-		s.dropLine(1)
+		s.dropError()
 	}
 	target := p.val
 	if p.list {
@@ -193,7 +196,11 @@ func (e *expander) indirect(pe *syntax.ParamExp, quoted bool) bool {
 	q, ok := s.namedParameter(target)
 	if !ok {
 		s.errorf("%s: invalid variable name", target)
-		s.dropLine(1)
+		s.dropError()
+	}
+	if !q.set && !q.list && s.opts.on(optNounset) && (pe.Exp == nil || !defaults(pe.Exp.Op)) {
+		s.errorf("!%s: unbound variable", name)
+		s.fatal()
 	}
 	e.operate(pe, &q, quoted)
 	return true
@@ -261,6 +268,8 @@ func (e *expander) operate(pe *syntax.ParamExp, p *parameter, quoted bool) {
 	}
 	s.unbound(p)
 	switch {
+	case pe.Slice == nil && !p.set && p.operated && (pe.Exp == nil || pe.Exp.Op != syntax.OtherParamOps):
+		// There is nothing to work on, and the operator's words are not expanded.
 	case pe.Slice != nil:
 		s.slice(pe.Slice, p)
 	case pe.Repl != nil:
@@ -395,6 +404,7 @@ func (e *expander) withDefault(x *syntax.Expansion, p *parameter, quoted bool) {
 		e.yield(p, quoted)
 		return
 	}
+	e.kept = e.kept || quoted
 	switch x.Op {
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull:
 		e.operand(x.Word, quoted)
@@ -482,6 +492,7 @@ func (s *state) length(p *parameter) string {
 		}
 		return strconv.Itoa(len(p.vals))
 	}
+	p.operated = true
 	s.unbound(p)
 	return strconv.Itoa(s.chars(p.val))
 }

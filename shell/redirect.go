@@ -187,7 +187,7 @@ func (s *state) openNew(path string) (*openFile, bool) {
 func (s *state) openReported(path string, flags int) (*openFile, bool) {
 	f, err := s.open(path, flags)
 	if err != nil {
-		if s.x.stopped.Load() {
+		if s.ended() {
 			s.stop()
 		}
 		s.errorf("%s: %s", path, command.Strerror(err))

@@ -332,17 +332,21 @@ func (s *state) caseClause(c *syntax.CaseClause) {
 	word := s.expandString(c.Word)
 	s.traceCase(word, c)
 	s.debugTrap()
-	s.status = 0
-	fall := false
+	fall, matched := false, false
+	defer func() {
+		if !matched && s.ctl == ctlNone {
+			s.status = 0
+		}
+	}()
 	for _, item := range c.Items {
 		if !fall && !s.matchItem(word, item) {
 			continue
 		}
-		s.status = 0
 		s.runList(item.Stmts)
 		if s.ctl != ctlNone {
 			return
 		}
+		matched = len(item.Stmts) > 0
 		switch item.Op {
 		case syntax.Fallthrough:
 			fall = true

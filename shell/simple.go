@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"fmt"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -95,7 +96,13 @@ func (s *state) assignArray(name string, arr *syntax.ArrayExpr, add bool, kind a
 	if v := s.vars[name]; kind&attrAssoc != 0 || v != nil && v.attr&attrAssoc != 0 {
 		return s.assignAssoc(name, arr, add)
 	}
-	// The elements are expanded before the old ones go: a=("${a[@]}" x).
+	// The elements are expanded before the old ones go: a=("${a[@]}" x). That a
+	// builtin assigns is no matter of theirs.
+	cmdName := s.cmdName
+	s.cmdName = ""
+	if s.vars[name] == nil {
+		s.makeIndexed(s.change(name)) // its own elements may ask for it
+	}
 	type element struct {
 		sub  *subscript
 		vals []string
@@ -111,6 +118,7 @@ func (s *state) assignArray(name string, arr *syntax.ArrayExpr, add bool, kind a
 		value, app := s.elementValue(el)
 		elems = append(elems, element{sub: &subscript{word: w}, vals: []string{value}, add: app})
 	}
+	s.cmdName = cmdName
 	v := s.change(name)
 	if v.special != nil && v.special.assign != nil {
 		return true
@@ -167,6 +175,8 @@ func (s *state) assignAssoc(name string, arr *syntax.ArrayExpr, add bool) bool {
 	}
 	var pairs []pair
 	keyed := len(arr.Elems) > 0 && arr.Elems[0].Index != nil
+	cmdName := s.cmdName
+	s.cmdName = ""
 	var words []string
 	for _, el := range arr.Elems {
 		switch {
@@ -175,7 +185,11 @@ func (s *state) assignAssoc(name string, arr *syntax.ArrayExpr, add bool) bool {
 			key := s.key(subscript{word: w})
 			value, app := s.elementValue(el)
 			if key == "" {
-				s.errorf("[%s]=%s: bad array subscript", wordSource(w), value)
+				shown := fmt.Sprintf("[%s]=%s", wordSource(w), value)
+				if cmdName != "" { // declare has expanded and quoted its arguments
+					shown = fmt.Sprintf("['']=%s", singleQuote(value))
+				}
+				s.errorf("%s: bad array subscript", shown)
 				continue
 			}
 			if !keyed {
@@ -202,6 +216,7 @@ func (s *state) assignAssoc(name string, arr *syntax.ArrayExpr, add bool) bool {
 		}
 		pairs = append(pairs, p)
 	}
+	s.cmdName = cmdName
 	v := s.change(name)
 	if !add || v.m == nil {
 		s.keep(-s.size(v))
@@ -285,9 +300,7 @@ func (s *state) invoke(st *syntax.Stmt, args []string, temp []tempVar, noFork bo
 		}
 		if b := s.builtin(name); b != nil {
 			s.runBuiltin(b, args, temp, undo)
-			if name != "eval" && name != "source" && name != "." {
-				s.lastArg = last
-			}
+			s.lastArg = last
 			if s.ctl == ctlNone {
 				s.checkError()
 			}

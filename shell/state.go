@@ -56,6 +56,7 @@ type state struct {
 	walk  *vfs.Walker // made anew when dir or umask changes
 	stack []string    // of pushd, without the present directory
 
+	stopped bool // it was ended from outside
 	ctl     control
 	ctlN    int    // loops still to leave
 	loops   int    // loops around the present command
@@ -314,6 +315,10 @@ func (s *state) tick() {
 		s.stop()
 	}
 }
+
+// ended reports whether the execution has ended or a signal has ended the state.
+// tick asks the same, but may hear of the execution's end a little later.
+func (s *state) ended() bool { return s.x.ctx.Err() != nil || s.p.killed.Load() != 0 }
 
 // stop unwinds because of the execution's end or a signal.
 func (s *state) stop() {

@@ -55,7 +55,7 @@ func (c *state) guard(f func()) (status int, killed bool) {
 		}
 		switch u.kind {
 		case unwindKilled:
-			status, killed = c.killedStatus(), true
+			status, killed, c.stopped = c.killedStatus(), true, true
 		default:
 			status = u.status
 		}
@@ -114,7 +114,7 @@ func (s *state) subshellCommand(c *syntax.Subshell) {
 // reportKilled says so when a signal ended a foreground process, except for
 // those that end things quietly.
 func (s *state) reportKilled(p *process, cmd *syntax.Stmt) {
-	if s.x.stopped.Load() {
+	if s.ended() {
 		s.stop()
 	}
 	sig := command.Signal(p.killed.Load())
@@ -225,7 +225,7 @@ func (s *state) pipeline(c *syntax.BinaryCmd) {
 			}
 		}
 	}
-	if s.x.stopped.Load() {
+	if s.ended() {
 		s.stop()
 	}
 	if s.ctl == ctlNone {

@@ -45,7 +45,7 @@ func (s *state) captureOutput(body func(*state)) string {
 	defer cap.mu.Unlock()
 	out := s.trimOutput(cap.buf.Bytes())
 	s.x.memory.Shrink(int64(cap.buf.Len()))
-	if s.x.ctx.Err() != nil {
+	if s.ended() {
 		s.stop()
 	}
 	return out

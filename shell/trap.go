@@ -122,7 +122,7 @@ func (s *state) runTrap(n int) {
 	defer func() { s.handling-- }()
 	s.inTrap |= 1 << uint(trapBit(n))
 	status, line, pipe, no := s.status, s.line, s.pipeStatus, s.noErrexit
-	last, ctl := s.lastArg, s.ctl
+	ctl := s.ctl
 	s.ctl = ctlNone
 	defer func() {
 		s.inTrap &^= 1 << uint(trapBit(n))
@@ -137,7 +137,7 @@ func (s *state) runTrap(n int) {
 	if s.ctl == ctlNone {
 		s.status, s.ctl = status, ctl
 	}
-	s.line, s.pipeStatus, s.lastArg = line, pipe, last
+	s.line, s.pipeStatus = line, pipe
 }
 
 // trapBit numbers traps for the set of those that are running.
@@ -171,15 +171,16 @@ func (s *state) runSignalTrap(n int) {
 	if text == "" {
 		return
 	}
-	status, line, pipe, last, ctl := s.status, s.line, s.pipeStatus, s.lastArg, s.ctl
+	status, line, pipe, ctl := s.status, s.line, s.pipeStatus, s.ctl
 	s.ctl = ctlNone
 	s.handling++
-	defer func() { s.handling-- }()
+	s.evals++
+	defer func() { s.handling--; s.evals-- }()
 	s.runText(text, line, "")
 	if s.ctl == ctlNone {
 		s.status, s.ctl = status, ctl
 	}
-	s.line, s.pipeStatus, s.lastArg = line, pipe, last
+	s.line, s.pipeStatus = line, pipe
 }
 
 // firstPending is the lowest signal that waits to be handled, 0 when none does.

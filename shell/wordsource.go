@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"strings"
+
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/vfsd/vfsd/shell/parse"
@@ -30,6 +32,10 @@ func (p *sourcePrinter) part(part syntax.WordPart) {
 		if x.Dollar {
 			e := escapes{ansi: true, wide: true}
 			p.write(singleQuote(e.decode(x.Value)))
+			return
+		}
+		if strings.IndexByte(x.Value, '\'') >= 0 { // made by the shell, not written
+			p.write(singleQuote(x.Value))
 			return
 		}
 		p.write("'" + x.Value + "'")

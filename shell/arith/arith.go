@@ -66,6 +66,9 @@ func eval(expr string, vars Vars, depth int) (v int64, err error) {
 		}
 	}()
 	e.next()
+	if e.tok == end {
+		return 0, nil
+	}
 	v = e.comma()
 	if e.tok != end {
 		e.fail("syntax error in expression")
@@ -349,10 +352,7 @@ func (e *evaluator) power() int64 {
 	r := e.power()
 	e.last = number
 	if r < 0 {
-		if e.skip == 0 {
-			e.fail("exponent less than 0")
-		}
-		return 0
+		e.fail("exponent less than 0")
 	}
 	p := int64(1)
 	for ; r > 0; r >>= 1 {
