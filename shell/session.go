@@ -117,13 +117,17 @@ func (ses *Session) Exec(ctx context.Context, e Execution) Result {
 	stopWatch := x.watch()
 	defer stopWatch()
 	s := ses.begin(x, &e)
-	status, killed := s.runMain(&e)
+	status := s.runMain(&e)
+	canceled := ctx.Err() != nil
+	if canceled && !s.stopped {
+		status = s.killedStatus() // it ended because something that it waited for did
+	}
 	ses.finish(x, s, &e)
 	res := Result{
 		Status: status, Limit: x.limitHit(), Internal: x.panic,
 		Steps: x.steps.Load() + s.ticks&63, Output: x.produced.Load(), Dir: s.dir,
 	}
-	res.Canceled = killed && res.Limit == nil && ctx.Err() != nil
+	res.Canceled = canceled && res.Limit == nil
 	if res.Limit != nil {
 		res.Status = limitStatus(res.Limit)
 		if e.Stderr != nil {
@@ -191,12 +195,12 @@ func (s *state) restoreTraps() {
 }
 
 // runMain runs the execution's script or command as the main shell.
-func (s *state) runMain(e *Execution) (status int, killed bool) {
+func (s *state) runMain(e *Execution) int {
 	s.stopped = false
 	s.ctl, s.loops, s.depth, s.noErrexit, s.evals, s.sources = ctlNone, 0, 0, 0, 0, 0
 	s.line = 0
 	s.startTime = s.now().UnixNano()
-	status = s.protect(func(s *state) {
+	return s.protect(func(s *state) {
 		if e.Dir != "" {
 			if err := s.chdir(e.Dir, false); err != nil {
 				s.errorf("cd: %s: %s", e.Dir, command.Strerror(err))
@@ -212,7 +216,6 @@ func (s *state) runMain(e *Execution) (status int, killed bool) {
 		s.vars["BASH_EXECUTION_STRING"].set = true
 		s.runText(e.Script, 1, "-c")
 	})
-	return status, s.stopped
 }
 
 // finish ends what the execution left running and readies the state for the
