@@ -474,7 +474,7 @@ func TestUpgradeKilled(t *testing.T) {
 		if _, err := os.Stat(r.path("ws")); err == nil {
 			survived++
 		}
-		r.kill()
+		r.killAll()
 		<-done
 		f.Close()
 		r.ok("up", "ws")
@@ -486,6 +486,19 @@ func TestUpgradeKilled(t *testing.T) {
 		r.ok("check", "ws")
 	}
 	t.Logf("%d rounds, the mount survived %d", rounds, survived)
+}
+
+// killAll kills every process of the data directory's: an heir that has not
+// taken over yet is in no lock.
+func (r *rig) killAll() {
+	procs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, proc := range procs {
+		pid, err := strconv.Atoi(filepath.Base(proc))
+		if err == nil && isOurs(pid, r.data+"\x00") {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			awaitGone(pid)
+		}
+	}
 }
 
 // heirArg makes this program a new process of a daemon, of one kind or another.
