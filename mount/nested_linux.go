@@ -22,16 +22,24 @@ func mountedOn(device uint64) bool {
 		if pid[0] < '0' || pid[0] > '9' {
 			continue
 		}
-		// Without the right to see the namespace's name its table may be read
-		// more than once.
-		if ns, err := os.Readlink("/proc/" + pid + "/ns/mnt"); err == nil {
-			if seen[ns] {
-				continue
-			}
-			seen[ns] = true
+		// Threads may have a namespace of their own.
+		tids, err := os.ReadDir("/proc/" + pid + "/task")
+		if err != nil {
+			continue // it has ended
 		}
-		if table, err := os.ReadFile("/proc/" + pid + "/mountinfo"); err == nil && hasMountOn(string(table), device) {
-			return true
+		for _, tid := range tids {
+			task := "/proc/" + pid + "/task/" + tid.Name()
+			// Without the right to see the namespace's name its table may be
+			// read more than once.
+			if ns, err := os.Readlink(task + "/ns/mnt"); err == nil {
+				if seen[ns] {
+					continue
+				}
+				seen[ns] = true
+			}
+			if table, err := os.ReadFile(task + "/mountinfo"); err == nil && hasMountOn(string(table), device) {
+				return true
+			}
 		}
 	}
 	return false

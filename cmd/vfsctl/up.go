@@ -80,7 +80,7 @@ func runUp(ctx context.Context, u upOptions, s streams) (err error) {
 		}
 	}()
 	res, err := mountThere(ctx, u, point, s)
-	if errors.Is(err, control.ErrCutOff) {
+	if errors.Is(err, control.ErrCutOff) || control.KindOf(err) == control.KindNoDaemon {
 		// A daemon that was dying took the call: it is gone now.
 		res, err = mountThere(ctx, u, point, s)
 	}
