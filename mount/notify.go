@@ -230,7 +230,7 @@ func (s *Server) note(err error) {
 // expireEntries makes the kernel ask again for every present name in dir, one by
 // one.
 func (s *Server) expireEntries(dir vfs.Ino) {
-	op := &vfs.Op{Origin: s.origin}
+	op := &vfs.Op{Origin: s.origin, NoAtime: true}
 	h, err := s.fs.OpenDir(op, dir)
 	if err != nil {
 		return // no directory, or one that is gone

@@ -49,6 +49,9 @@ type Op struct {
 	Umask uint32
 	// Origin is the way in; see FS.Watch.
 	Origin Origin
+	// NoAtime keeps a listing from moving the directory's access time: nobody
+	// asked for it.
+	NoAtime bool
 }
 
 // Rename flags, as in renameat2(2).

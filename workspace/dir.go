@@ -59,7 +59,7 @@ func (d *dirHandle) ReadDir(op *vfs.Op, cookie uint64, attrs bool, emit func(*vf
 	defer d.mu.Unlock()
 	if cookie == 0 || d.listing == nil {
 		d.listing = d.w.list(d.n)
-		if d.listing.stale {
+		if d.listing.stale && !op.NoAtime {
 			d.w.touchAtime(d.n)
 		}
 	}

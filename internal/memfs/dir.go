@@ -88,7 +88,9 @@ func (h *dirHandle) ReadDir(op *vfs.Op, cookie uint64, attrs bool, emit func(*vf
 		h.fs.mu.Unlock()
 	}
 	h.list(cookie, attrs, emit)
-	h.fs.accessed(op, h.n)
+	if !op.NoAtime {
+		h.fs.accessed(op, h.n)
+	}
 	return nil
 }
 
