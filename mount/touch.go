@@ -171,7 +171,7 @@ func (t *touches) round(b batch, watched map[vfs.Ino]bool) {
 	}
 	t.busy.Lock()
 	defer t.busy.Unlock()
-	p := paths{s: t.s, op: vfs.Op{Origin: t.s.origin}, names: map[vfs.Ino]map[vfs.Ino]string{}}
+	p := paths{s: t.s, op: vfs.Op{Origin: t.s.origin, NoAtime: true}, names: map[vfs.Ino]map[vfs.Ino]string{}}
 	if b.all {
 		b.files = t.everything(&p, watched)
 	}
