@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"sync"
 
@@ -102,6 +103,9 @@ func (h *toucher) stop(t *touches) {
 
 func init() {
 	if os.Args[0] == toucherName && len(os.Args) == 3 {
+		// The kernel says which thread asks; the server knows the process, whose
+		// number is that of its first thread, the one that init runs in.
+		runtime.LockOSThread()
 		os.Exit(beToucher(os.Args[1], os.Args[2]))
 	}
 }
