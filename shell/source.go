@@ -15,7 +15,12 @@ type sourcePrinter struct {
 	inFunc   int
 	skip     int // commands that stand where indentation was written already
 	heredocs []*syntax.Redirect
-	wasHere  bool
+	// wasHere is set when bodies of here-documents were written and cleared
+	// by the next redirections: the next semicolon between commands is then
+	// left out.
+	wasHere bool
+	joined  int  // connections that the command is in: bodies wait only there
+	comsub  bool // inside $( ), where newlines stay
 }
 
 const indentation = 4
@@ -38,23 +43,28 @@ func (p *sourcePrinter) semicolon() {
 	p.write(";")
 }
 
-// flushHeredocs writes the bodies that wait, after text.
-func (p *sourcePrinter) flushHeredocs(text string) {
+// flushHeredocs writes an operator and the bodies that wait. A lone ";" is not
+// written.
+func (p *sourcePrinter) flushHeredocs(op string) {
+	shown := op != "" && op != ";"
+	if shown {
+		p.write(op)
+	}
 	if len(p.heredocs) == 0 {
 		return
 	}
-	p.write(text)
+	p.write("\n")
 	for _, r := range p.heredocs {
 		delim, _ := p.delimiter(r)
-		p.write("\n")
 		if r.Hdoc != nil {
 			p.heredocBody(r.Hdoc)
 		}
-		p.write(delim)
+		p.write(delim + "\n")
 	}
-	p.write("\n")
-	p.heredocs = nil
-	p.wasHere = true
+	if shown {
+		p.write(" ")
+	}
+	p.heredocs, p.wasHere = nil, true
 }
 
 func (p *sourcePrinter) delimiter(r *syntax.Redirect) (string, bool) {
@@ -89,39 +99,61 @@ func (p *sourcePrinter) functionBody(body *syntax.Stmt) {
 	p.flushHeredocs("")
 	p.indent -= indentation
 	p.inFunc--
-	if !strings.HasSuffix(p.b.String(), "\n") {
-		p.write("\n")
-	}
-	p.spaces()
-	p.write("}")
-	p.redirects(redirs)
+	p.newline("}")
+	p.redirects(redirs, " ")
 }
 
 // list writes commands one after another.
 func (p *sourcePrinter) list(stmts []*syntax.Stmt) {
+	connected := len(stmts) > 1 || len(stmts) == 1 && stmts[0].Background
+	if connected {
+		p.joined++
+		defer func() { p.joined-- }()
+	}
 	for i, st := range stmts {
 		p.stmt(st)
+		if i > 0 && !st.Background {
+			p.flushHeredocs("")
+		}
 		if i == len(stmts)-1 {
 			if st.Background {
-				p.write(" &")
+				p.flushHeredocs(" &")
 			}
 			return
 		}
 		if st.Background {
-			p.write(" & ")
+			p.flushHeredocs(" &")
+			p.write(" ")
 			p.skip++
 			continue
 		}
-		if len(p.heredocs) > 0 {
-			p.flushHeredocs("")
-		} else {
-			p.write(";")
-		}
-		if p.inFunc > 0 {
-			p.write("\n")
-		} else {
-			p.write(" ")
-		}
+		p.between(st)
+	}
+}
+
+// between writes what separates a command from the next one.
+func (p *sourcePrinter) between(st *syntax.Stmt) {
+	newline := p.comsub && !st.Semicolon.IsValid()
+	switch {
+	case len(p.heredocs) > 0 && p.comsub:
+		p.flushHeredocs("")
+	case len(p.heredocs) > 0:
+		p.flushHeredocs(";")
+	case newline:
+	case p.wasHere && !p.comsub:
+		p.wasHere = false
+	default:
+		p.write(";")
+	}
+	switch {
+	case p.inFunc > 0:
+		p.write("\n")
+	case newline:
+		p.write("\n")
+		p.skip++
+	default:
+		p.write(" ")
+		p.skip++
 	}
 }
 
@@ -129,7 +161,7 @@ func (p *sourcePrinter) list(stmts []*syntax.Stmt) {
 func (p *sourcePrinter) stmt(st *syntax.Stmt) {
 	if p.skip > 0 {
 		p.skip--
-	} else if p.inFunc > 0 {
+	} else {
 		p.spaces()
 	}
 	if st.Negated {
@@ -146,12 +178,11 @@ func (p *sourcePrinter) stmt(st *syntax.Stmt) {
 	default:
 		p.compound(c)
 	}
-	if st.Cmd == nil && len(st.Redirs) > 0 {
-		p.redirect(st.Redirs[0])
-		p.redirects(st.Redirs[1:])
-		return
+	sep := " "
+	if st.Cmd == nil {
+		sep = ""
 	}
-	p.redirects(st.Redirs)
+	p.redirects(st.Redirs, sep)
 }
 
 // inline writes a command where indentation was written already.
@@ -233,28 +264,25 @@ func (p *sourcePrinter) array(arr *syntax.ArrayExpr) {
 }
 
 func (p *sourcePrinter) binary(c *syntax.BinaryCmd) {
+	p.joined++
 	p.inline(c.X)
 	switch c.Op {
 	case syntax.AndStmt:
-		p.write(" && ")
+		p.flushHeredocs(" && ")
 	case syntax.OrStmt:
-		p.write(" || ")
+		p.flushHeredocs(" || ")
 	default:
 		if c.Op == syntax.PipeAll {
 			p.write(" 2>&1")
 		}
-		if len(p.heredocs) > 0 {
-			p.flushHeredocs(" |")
-			p.write(" ")
-		} else {
-			p.write(" |")
-		}
+		p.flushHeredocs(" |")
 		p.write(" ")
 	}
-	if len(p.heredocs) > 0 {
+	p.inline(c.Y)
+	p.joined--
+	if c.Op == syntax.AndStmt || c.Op == syntax.OrStmt || p.joined == 0 {
 		p.flushHeredocs("")
 	}
-	p.inline(c.Y)
 }
 
 // body writes the indented commands of a loop or branch and a semicolon.
@@ -300,6 +328,7 @@ func (p *sourcePrinter) compound(cmd syntax.Command) {
 	case *syntax.FuncDecl:
 		p.write("function " + c.Name.Value + " () \n")
 		p.functionBody(c.Body)
+		p.wasHere = false
 	case *syntax.TimeClause:
 		p.write("time ")
 		if c.PosixFormat {
@@ -361,7 +390,7 @@ func (p *sourcePrinter) forClause(c *syntax.ForClause) {
 			if x == nil {
 				return "1"
 			}
-			return strings.TrimSpace(arithSource(x))
+			return strings.TrimLeft(arithSource(x), " \t\n")
 		}
 		p.write("for ((" + text(l.Init) + "; " + text(l.Cond) + "; " + text(l.Post) + "))")
 	case *syntax.WordIter:
@@ -409,10 +438,18 @@ func (p *sourcePrinter) caseClause(c *syntax.CaseClause) {
 	p.newline("esac")
 }
 
-func (p *sourcePrinter) redirects(rs []*syntax.Redirect) {
+func (p *sourcePrinter) redirects(rs []*syntax.Redirect, sep string) {
+	if len(rs) == 0 {
+		return
+	}
+	p.wasHere = false
 	for _, r := range rs {
-		p.write(" ")
+		p.write(sep)
 		p.redirect(r)
+		sep = " "
+	}
+	if p.joined == 0 {
+		p.flushHeredocs("")
 	}
 }
 
@@ -437,7 +474,7 @@ func (p *sourcePrinter) redirect(r *syntax.Redirect) {
 	case syntax.DplIn, syntax.DplOut:
 		op := r.Op.String()
 		word := wordSource(r.Word)
-		if n == "" {
+		if n == "" && (word == "-" || isDigits(strings.TrimSuffix(word, "-"))) {
 			n = strconv.Itoa(defaultFD(r.Op))
 		}
 		if word == "-" {

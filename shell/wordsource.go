@@ -48,13 +48,13 @@ func (p *sourcePrinter) part(part syntax.WordPart) {
 	case *syntax.CmdSubst:
 		if x.Backquotes {
 			text := ""
-			if len(x.Last) > 0 {
-				text = x.Last[0].Text
+			if len(x.Last) > 1 {
+				text = x.Last[1].Text
 			}
 			p.write("`" + text + "`")
 			return
 		}
-		p.write("$(" + substSource(x.Stmts) + ")")
+		p.write("$(" + substSource(x.Stmts, x.Last) + ")")
 	case *syntax.ArithmExp:
 		if x.Bracket {
 			p.write("$[" + arithSource(x.X) + "]")
@@ -62,18 +62,26 @@ func (p *sourcePrinter) part(part syntax.WordPart) {
 		}
 		p.write("$((" + arithSource(x.X) + "))")
 	case *syntax.ProcSubst:
-		p.write(x.Op.String() + substSource(x.Stmts) + ")")
+		p.write(x.Op.String() + substSource(x.Stmts, x.Last) + ")")
 	case *syntax.BraceExp:
 		p.write(braceSource(x))
 	}
 }
 
-// substSource is the commands of a substitution on one line.
-func substSource(stmts []*syntax.Stmt) string {
-	q := &sourcePrinter{}
+// substSource is what stands in a substitution: its commands, or its source
+// where the parser kept that.
+func substSource(stmts []*syntax.Stmt, source []syntax.Comment) string {
+	if len(source) > 0 {
+		return source[0].Text
+	}
+	q := &sourcePrinter{comsub: true}
 	q.list(stmts)
 	q.flushHeredocs("")
-	return q.b.String()
+	text := q.b.String()
+	if strings.HasPrefix(text, "(") {
+		return " " + text
+	}
+	return text
 }
 
 // arithSource is an expression's text.

@@ -32,8 +32,10 @@
 //   - The body of a here-document with a quoted delimiter is one SglQuoted part.
 //   - A parameter expansion that can only fail when reached ("bad
 //     substitution") has its source in Flags and no Param.
-//   - A backquoted command substitution keeps its text in Last[0].Text and no
-//     statements: Bash parses it when it is reached.
+//   - A backquoted command substitution keeps its text in Last[0].Text (and as
+//     it was written in Last[1].Text) and no statements: Bash parses it when it
+//     is reached. A substitution that starts with "$((" or "<((" has its
+//     source in Last[0].Text besides its statements.
 //   - CallExpr.Assigns may hold array values, and a Subshell or a Block with
 //     redirections before it does not exist.
 //

@@ -29,7 +29,8 @@ func (p *Parser) dollar(ctx wordContext) syntax.WordPart {
 	start := position(p.off, p.line)
 	switch c := p.src[p.off+1]; c {
 	case '(':
-		if strings.HasPrefix(p.src[p.off+2:], "(") {
+		nested := strings.HasPrefix(p.src[p.off+2:], "(")
+		if nested {
 			if a := p.arithExpansion(); a != nil {
 				return a
 			}
@@ -38,6 +39,9 @@ func (p *Parser) dollar(ctx wordContext) syntax.WordPart {
 		c := &syntax.CmdSubst{Left: start}
 		c.Stmts = p.substList()
 		c.Right = position(p.off-1, p.line)
+		if nested {
+			c.Last = []syntax.Comment{{Text: p.src[start.Offset()+2 : p.off-1]}}
+		}
 		return c
 	case '{':
 		return p.braced(ctx)

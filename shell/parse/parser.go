@@ -315,7 +315,7 @@ func (p *Parser) pipeline() *syntax.Stmt {
 			return &syntax.Stmt{Position: t.pos(), Negated: true}
 		}
 		s := p.pipeline()
-		if s.Negated || len(s.Redirs) > 0 {
+		if s.Negated {
 			s = wrap(s)
 		}
 		s.Negated = true

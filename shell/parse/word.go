@@ -413,7 +413,7 @@ func (p *Parser) backquoted(ctx wordContext) func() syntax.WordPart {
 		}
 		c.Right = position(p.off, p.line)
 		p.off++
-		c.Last = []syntax.Comment{{Hash: position(0, line), Text: string(b)}}
+		c.Last = []syntax.Comment{{Hash: position(0, line), Text: string(b)}, {Text: strings.ReplaceAll(p.src[c.Left.Offset()+1:p.off-1], "\\\n", "")}}
 		return c
 	}
 }
@@ -427,6 +427,9 @@ func (p *Parser) processSubst() syntax.WordPart {
 	p.off += 2
 	ps.Stmts = p.substList()
 	ps.Rparen = position(p.off-1, p.line)
+	if start := int(ps.OpPos.Offset()) + 2; p.src[start] == '(' {
+		ps.Last = []syntax.Comment{{Text: p.src[start : p.off-1]}}
+	}
 	return ps
 }
 
