@@ -14,6 +14,7 @@ import (
 	_ "github.com/vfsd/vfsd/shell/cmd/text/diff"
 	_ "github.com/vfsd/vfsd/shell/cmd/text/grep"
 	_ "github.com/vfsd/vfsd/shell/cmd/text/patch"
+	_ "github.com/vfsd/vfsd/shell/cmd/text/rg"
 	_ "github.com/vfsd/vfsd/shell/cmd/text/sed"
 	_ "github.com/vfsd/vfsd/shell/cmd/text/sort"
 )

@@ -388,3 +388,25 @@ func (t *perlTranslator) reference(s string) (int, error) {
 	t.out.WriteString(`\k<` + rest[:n] + ">")
 	return n + 2, nil
 }
+
+// Perl is a compiled regular expression of Perl's, for those that have such an
+// option too. Each line may take a limited time.
+type Perl struct{ m *perl }
+
+// CompilePerl compiles a pattern; word and line make it match only whole words
+// or lines.
+func CompilePerl(pattern string, ignoreCase, word, line bool) (*Perl, error) {
+	m, err := newPerl(&settings{patterns: []string{pattern}, ignoreCase: ignoreCase, word: word, line: line}, true)
+	if err != nil {
+		return nil, err
+	}
+	return &Perl{m.(*perl)}, nil
+}
+
+// Match reports whether a line has a match.
+func (p *Perl) Match(ctx context.Context, line []byte) (bool, error) { return p.m.match(ctx, line) }
+
+// Find returns the first match at or after from; start < 0: none.
+func (p *Perl) Find(ctx context.Context, line []byte, from int) (start, end int, err error) {
+	return p.m.find(ctx, line, from)
+}
