@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -109,6 +110,10 @@ func (e *expander) sequence(b *syntax.BraceExp, f func(syntax.WordPart)) {
 		}
 		return
 	}
+	if !countable(a, z, step) {
+		f(&syntax.Lit{Value: braceSource(b)})
+		return
+	}
 	width := 0
 	if padded(from) || padded(to) {
 		width = max(len(from), len(to))
@@ -129,6 +134,15 @@ func (e *expander) sequence(b *syntax.BraceExp, f func(syntax.WordPart)) {
 			n -= step
 		}
 	}
+}
+
+// countable reports whether Bash would make all the elements of a..z: otherwise
+// the braces stay.
+func countable(a, z, step int64) bool {
+	if a < 0 && z > math.MaxInt64-2+a || a > 0 && z < math.MinInt64+3+a {
+		return false
+	}
+	return max(z-a, a-z)/step <= math.MaxInt32-3
 }
 
 func steps(a, z, step int64) []int64 {

@@ -313,8 +313,8 @@ func (s *state) binaryTest(a, op, b string) (bool, error) {
 }
 
 func testInteger(text string) (int64, error) {
-	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
-	if err != nil {
+	n, ok := legalNumber(text)
+	if !ok {
 		return 0, errors.New(text + ": integer expression expected")
 	}
 	return n, nil

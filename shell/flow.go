@@ -1,9 +1,6 @@
 package shell
 
-import (
-	"strconv"
-	"strings"
-)
+import "strconv"
 
 // builtinBreak is break and continue.
 func builtinBreak(s *state, b *builtin, args []string) int {
@@ -11,18 +8,16 @@ func builtinBreak(s *state, b *builtin, args []string) int {
 	if !ok {
 		return 2
 	}
-	n := 1
-	if len(rest) > 0 {
-		v, err := strconv.Atoi(rest[0])
-		if err != nil {
-			s.builtinError(b, "%s: numeric argument required", rest[0])
-			s.exit(128 + 1)
-		}
-		n = v
-	}
 	if s.loops == 0 {
 		s.builtinError(b, "only meaningful in a `for', `while', or `until' loop")
 		return 0
+	}
+	n := int64(1)
+	if len(rest) > 0 {
+		if n, ok = legalNumber(rest[0]); !ok {
+			s.builtinError(b, "%s: numeric argument required", rest[0])
+			s.exit(s.status | 128)
+		}
 	}
 	if len(rest) > 1 {
 		s.builtinError(b, "too many arguments")
@@ -38,7 +33,7 @@ func builtinBreak(s *state, b *builtin, args []string) int {
 		s.ctl, s.ctlN = ctlBreak, s.loops
 		return 1
 	}
-	s.ctlN = min(n, s.loops)
+	s.ctlN = int(min(n, int64(s.loops)))
 	return 0
 }
 
@@ -50,8 +45,8 @@ func builtinReturn(s *state, b *builtin, args []string) int {
 	}
 	status := s.status
 	if len(rest) > 0 {
-		n, err := strconv.ParseInt(strings.TrimSpace(rest[0]), 10, 64)
-		if err != nil {
+		n, ok := legalNumber(rest[0])
+		if !ok {
 			s.builtinError(b, "%s: numeric argument required", rest[0])
 			n = 2
 		}
@@ -77,8 +72,8 @@ func builtinExit(s *state, b *builtin, args []string) int {
 	}
 	status := s.status
 	if len(rest) > 0 {
-		n, err := strconv.ParseInt(strings.TrimSpace(rest[0]), 10, 64)
-		if err != nil {
+		n, ok := legalNumber(rest[0])
+		if !ok {
 			s.builtinError(b, "%s: numeric argument required", rest[0])
 			s.exit(2)
 		}
@@ -110,8 +105,8 @@ func builtinShift(s *state, b *builtin, args []string) int {
 	}
 	n := 1
 	if len(rest) > 0 {
-		v, err := strconv.ParseInt(strings.TrimSpace(rest[0]), 10, 64)
-		if err != nil {
+		v, ok := legalNumber(rest[0])
+		if !ok {
 			s.builtinError(b, "%s: numeric argument required", rest[0])
 			return 1
 		}

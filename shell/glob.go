@@ -90,6 +90,7 @@ type component struct {
 
 func (g *globber) components(pat string) []component {
 	var out []component
+	patterns := false
 	for pat != "" {
 		i := slashAt(pat)
 		c := component{}
@@ -113,6 +114,9 @@ func (g *globber) components(pat string) []component {
 			}
 		default:
 			c.text = pattern.Unescape(name)
+		}
+		if patterns = patterns || c.pat != nil || c.deep; patterns && c.slash != "" {
+			c.slash = "/"
 		}
 		out = append(out, c)
 	}

@@ -25,6 +25,7 @@ type parameter struct {
 	v    *variable // nil for positional and special parameters
 	// operated is set when an operator is applied, which messages show.
 	operated bool
+	braced   bool // written with braces, which messages show too
 }
 
 // param expands one parameter expansion.
@@ -115,8 +116,15 @@ func (s *state) variableParam(p *parameter) {
 	if hasRef && !p.has {
 		p.sub, p.has = subscriptText(refSub), true
 	}
-	if !p.has {
-		p.val, p.set = s.value(p.name)
+	switch {
+	case p.has:
+	case v == nil:
+		return
+	case v.special != nil:
+		p.val, p.set = v.special.scalar(s, v)
+		return
+	default:
+		p.val, p.set = v.scalar()
 		return
 	}
 	if c := p.sub.whole(); c != 0 {
@@ -180,13 +188,19 @@ func (e *expander) indirect(pe *syntax.ParamExp, quoted bool) bool {
 		return true
 	}
 	p := s.parameter(name, pe.Index)
+	p.braced = true
+	if name == "!" && !p.set {
+		s.errorf("${!!}: bad substitution")
+		s.dropError()
+	}
+	if !p.set && (p.has && p.v != nil || !validName(name)) {
+		// What is unset and no variable leads to nothing.
+		q := parameter{name: "!" + s.display(&p), braced: true}
+		e.operate(pe, &q, quoted)
+		return true
+	}
 	if !p.set && !p.list {
-		if pe.Exp != nil && pe.Exp.Op != syntax.OtherParamOps && defaults(pe.Exp.Op) {
-			p.val, p.set = "", false
-			e.operate(pe, &p, quoted)
-			return true
-		}
-		s.errorf("%s: invalid indirect expansion", name)
+		s.errorf("%s: invalid indirect expansion", s.display(&p))
 		s.dropError()
 	}
 	target := p.val
@@ -255,6 +269,7 @@ func defaults(op syntax.ParExpOperator) bool {
 // operate applies the expansion's operator and yields the outcome.
 func (e *expander) operate(pe *syntax.ParamExp, p *parameter, quoted bool) {
 	s := e.s
+	p.braced = !pe.Short
 	if pe.Length {
 		e.yieldOne(s.length(p), quoted)
 		return
@@ -309,7 +324,7 @@ func (s *state) display(p *parameter) string {
 	if p.has {
 		return p.name + "[" + p.sub.source() + "]"
 	}
-	if isDigits(p.name) && !p.operated {
+	if isDigits(p.name) && !p.braced {
 		return "$" + p.name
 	}
 	return p.name

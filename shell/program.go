@@ -37,6 +37,9 @@ func (s *state) resolve(name string) (*program, error) {
 	if name == "" {
 		return nil, errNotFound
 	}
+	if s.get("PATH") == "" {
+		return s.sh.load(s.x, s.walker(), name) // nothing to search: the name is a path
+	}
 	file, ok := s.remembered(name)
 	if !ok {
 		return nil, errNotFound
@@ -50,11 +53,7 @@ func (s *state) remembered(name string) (string, bool) {
 		s.ownHash()[name].hits++
 		return e.path, true
 	}
-	path, set := s.value("PATH")
-	if v := s.vars["PATH"]; !set && (v == nil || !v.set) {
-		path = ""
-	}
-	file, ok := s.findFile(name, path)
+	file, ok := s.findFile(name, s.get("PATH"))
 	if ok && s.opts.on(optHashall) && strings.HasPrefix(file, "/") {
 		s.ownHash()[name] = &hashEntry{path: file, hits: 1}
 	}
@@ -93,6 +92,14 @@ func (sh *Shell) findFile(x *execution, w *vfs.Walker, name, path string) (strin
 		}
 	}
 	return second, second != ""
+}
+
+// searchPath is where a command that another one starts is looked for.
+func searchPath(env command.Environ) string {
+	if path, ok := env.Lookup("PATH"); ok {
+		return path
+	}
+	return "/bin:/usr/bin"
 }
 
 // load looks at a file that is to be run.
@@ -178,7 +185,7 @@ func (sh *Shell) run(x *execution, l *launch, prog *program, parent string) (int
 	args := append([]string{}, prog.interp...)
 	if path.Base(name) == "env" && len(args) > 1 && !strings.HasPrefix(args[1], "-") && strings.IndexByte(args[1], '=') < 0 {
 		args = strings.Fields(args[1])
-		if file, ok := sh.findFile(x, l.w, args[0], l.env.Get("PATH")); ok {
+		if file, ok := sh.findFile(x, l.w, args[0], searchPath(l.env)); ok {
 			args[0] = file
 		} else {
 			return sh.envNotFound(x, l, args[0]), nil

@@ -21,22 +21,23 @@ func builtinSet(s *state, b *builtin, args []string) int {
 		}
 		return s.print(b, out.String())
 	}
+	if n := s.checkFlags(b, args[1:]); n != 0 {
+		return n
+	}
 	i := 1
 	for ; i < len(args); i++ {
 		a := args[i]
 		if a == "--" {
-			s.params = args[i+1:]
+			s.setParams(args[i+1:])
 			return 0
 		}
 		if a == "-" {
 			s.opts.put(optXtrace, false)
 			s.opts.put(optVerbose, false)
-			if i+1 < len(args) {
-				s.params = args[i+1:]
-			}
-			return 0
+			i++
+			break
 		}
-		if len(a) < 2 || a[0] != '-' && a[0] != '+' {
+		if a == "" || a[0] != '-' && a[0] != '+' {
 			break
 		}
 		n, status := s.setFlags(b, a, args[i+1:])
@@ -46,7 +47,39 @@ func builtinSet(s *state, b *builtin, args []string) int {
 		i += n
 	}
 	if i < len(args) {
-		s.params = args[i:]
+		s.setParams(args[i:])
+	}
+	return 0
+}
+
+// setParams sets the positional parameters as set does.
+func (s *state) setParams(params []string) {
+	s.params = params
+	if s.calls() == 0 {
+		s.paramsSet = true
+	}
+}
+
+// checkFlags looks at the options before any of them takes effect.
+func (s *state) checkFlags(b *builtin, args []string) int {
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		if len(a) < 2 || a == "--" || a[0] != '-' && a[0] != '+' {
+			return 0
+		}
+		for k := 1; k < len(a); k++ {
+			if a[k] == 'o' {
+				if k == len(a)-1 && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") && !strings.HasPrefix(args[i+1], "+") {
+					i++
+				}
+				break
+			}
+			if _, ok := optionByLetter(a[k]); !ok {
+				s.builtinError(b, "%c%c: invalid option", a[0], a[k])
+				s.usage(b)
+				return 2
+			}
+		}
 	}
 	return 0
 }
@@ -57,8 +90,11 @@ func (s *state) setFlags(b *builtin, a string, rest []string) (took, status int)
 	on := a[0] == '-'
 	for _, c := range []byte(a[1:]) {
 		if c == 'o' {
-			if len(rest) == took || strings.HasPrefix(rest[took], "-") && took == 0 && len(rest[took]) > 1 {
-				return took, s.listOptions(b, on)
+			if len(rest) == took || rest[took] == "" || rest[took][0] == '-' || rest[took][0] == '+' {
+				if n := s.listOptions(b, on); n != 0 {
+					return took, n
+				}
+				continue
 			}
 			n, ok := optionByName(rest[took])
 			if !ok {

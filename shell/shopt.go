@@ -21,6 +21,7 @@ type optionSet struct {
 	what    string // "shell option"
 	command string // how -p shows one: "shopt -s NAME"
 	signs   [2]string
+	lenient bool // setting a name that there is not is no failure
 }
 
 // builtinShopt sets and shows shopt options.
@@ -63,7 +64,9 @@ func builtinShopt(s *state, b *builtin, args []string) int {
 		switch {
 		case i < 0:
 			s.builtinError(b, "%s: invalid %s name", n, set.what)
-			r.status = 1
+			if !set.lenient || !r.set && !r.unset {
+				r.status = 1
+			}
 		case r.set || r.unset:
 			set.put(i, r.set)
 		default:
@@ -109,7 +112,7 @@ func (s *state) optionSet() *optionSet {
 	set := &optionSet{
 		get:  func(i int) bool { return s.opts.on(option(i)) },
 		put:  func(i int, on bool) { s.opts.put(option(i), on) },
-		what: "option", command: "set", signs: [2]string{"+o", "-o"},
+		what: "option", command: "set", signs: [2]string{"+o", "-o"}, lenient: true,
 	}
 	for i := range optionNames {
 		set.names = append(set.names, optionNames[i].name)

@@ -116,7 +116,7 @@ func (s *state) assignArray(name string, arr *syntax.ArrayExpr, add bool, kind a
 		}
 		w, _ := el.Index.(*syntax.Word)
 		value, app := s.elementValue(el)
-		elems = append(elems, element{sub: &subscript{word: w}, vals: []string{value}, add: app})
+		elems = append(elems, element{sub: s.expandedSubscript(w), vals: []string{value}, add: app})
 	}
 	s.cmdName = cmdName
 	v := s.change(name)
@@ -155,6 +155,16 @@ func (s *state) assignArray(name string, arr *syntax.ArrayExpr, add bool, kind a
 	}
 	s.assigned(name, v)
 	return true
+}
+
+// expandedSubscript expands a subscript among the elements of an indexed array
+// as any word. What comes of it is expanded again when it is evaluated.
+func (s *state) expandedSubscript(w *syntax.Word) *subscript {
+	sub := &subscript{word: w}
+	if sub.whole() == 0 && sub.source() != "" {
+		sub.word = s.parseSubscript(s.expandString(w))
+	}
+	return sub
 }
 
 // elementValue expands the value of [sub]=value; add says that it is +=.
@@ -380,8 +390,11 @@ func (s *state) popFrame(place int) {
 	f := s.frames[place]
 	s.frames = s.frames[:place]
 	if f.fn == nil {
-		if f.params != nil {
-			s.params = f.params
+		if f.shadowed {
+			if s.calls() > 0 || !s.paramsSet {
+				s.params = f.params
+			}
+			s.paramsSet = false
 		}
 		return
 	}

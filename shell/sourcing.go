@@ -79,9 +79,10 @@ func (s *state) sourceText(file, text string, params []string) int {
 	defer s.shallower()
 	fr := &frame{own: s.own, name: "source", source: file, line: s.line}
 	if len(params) > 0 {
-		fr.params = s.params
+		fr.params, fr.shadowed = s.params, true
 		s.params = params
 	}
+	s.paramsSet = false
 	s.frames = append(s.frames, fr)
 	place := len(s.frames) - 1
 	line, source, loops := s.line, s.source, s.loops

@@ -40,6 +40,7 @@ type state struct {
 	invocation string // "c": the last letter of $-
 	arg0       string
 	params     []string
+	paramsSet  bool // by set, outside functions, since a file was last sourced
 	status     int
 	lastBG     int
 	lastArg    string // $_
@@ -134,6 +135,8 @@ type frame struct {
 	saved  map[string]*variable
 	params []string
 	opts   *options // to be restored: local -
+	// shadowed is set when a sourced file has positional parameters of its own.
+	shadowed bool
 }
 
 // hashEntry is a remembered command.

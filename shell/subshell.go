@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"syscall"
 	"time"
 
@@ -172,6 +173,16 @@ func stages(c *syntax.BinaryCmd) (cmds []*syntax.Stmt, both []bool) {
 	return cmds, append(both, false)
 }
 
+// withErrors is the command with 2>&1 after its redirections, as |& says.
+func withErrors(st *syntax.Stmt) *syntax.Stmt {
+	c := *st
+	c.Redirs = append(slices.Clip(st.Redirs), &syntax.Redirect{
+		OpPos: st.Position, Op: syntax.DplOut, N: &syntax.Lit{Value: "2"},
+		Word: &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{Value: "1"}}},
+	})
+	return &c
+}
+
 // pipeline runs commands side by side, each in a subshell.
 func (s *state) pipeline(c *syntax.BinaryCmd) {
 	cmds, both := stages(c)
@@ -183,6 +194,9 @@ func (s *state) pipeline(c *syntax.BinaryCmd) {
 		if i == last && inShell {
 			break
 		}
+		if both[i] {
+			st = withErrors(st)
+		}
 		sub := s.fork(inShell)
 		if in != nil {
 			sub.setFD(0, in)
@@ -191,9 +205,6 @@ func (s *state) pipeline(c *syntax.BinaryCmd) {
 		if i < last {
 			r, w := newPipeFiles()
 			sub.setFD(1, w)
-			if both[i] {
-				sub.setFD(2, w.retain())
-			}
 			in = r
 		}
 		subs = append(subs, sub)

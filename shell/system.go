@@ -103,7 +103,7 @@ func (y *system) start(l *launch) (int, error) {
 	file := name
 	if strings.IndexByte(name, '/') < 0 {
 		var ok bool
-		if file, ok = y.sh.findFile(y.x, l.w, name, l.env.Get("PATH")); !ok {
+		if file, ok = y.sh.findFile(y.x, l.w, name, searchPath(l.env)); !ok {
 			return y.backend(l, "")
 		}
 	}

@@ -132,13 +132,16 @@ func (s *state) runTrap(n int) {
 		s.noErrexit++
 	}
 	s.evals++
-	s.runText(text, line, "")
+	s.runText(text, line, trapTitles[n])
 	s.evals--
 	if s.ctl == ctlNone {
 		s.status, s.ctl = status, ctl
 	}
 	s.line, s.pipeStatus = line, pipe
 }
+
+// trapTitles name traps in the messages of syntax errors.
+var trapTitles = map[int]string{trapDEBUG: "debug trap", trapERR: "error trap", trapRETURN: "return trap"}
 
 // trapBit numbers traps for the set of those that are running.
 func trapBit(n int) int {
@@ -176,7 +179,7 @@ func (s *state) runSignalTrap(n int) {
 	s.handling++
 	s.evals++
 	defer func() { s.handling--; s.evals-- }()
-	s.runText(text, line, "")
+	s.runText(text, line, "trap")
 	if s.ctl == ctlNone {
 		s.status, s.ctl = status, ctl
 	}
@@ -201,7 +204,7 @@ func (s *state) runExitTrap() {
 	status := s.status
 	s.ctl, s.loops = ctlNone, 0
 	s.noErrexit, s.handling = 0, 1
-	s.runText(text, 1, "")
+	s.runText(text, 1, "exit trap")
 	if s.ctl == ctlReturn {
 		s.ctl = ctlNone
 	} else {

@@ -147,9 +147,13 @@ func (s *state) describeFiles(out *strings.Builder, name string, q *typeQuery, f
 	if name == "" {
 		return found
 	}
-	for _, dir := range strings.Split(s.get("PATH"), ":") {
+	dirs := s.get("PATH")
+	for _, dir := range strings.Split(dirs, ":") {
 		path, ok := s.findFile(name, dirOrDot(dir))
 		if ok && s.walker().Access(path, vfs.MayExec) == nil {
+			if dirs == "" {
+				path = s.absolute(name)
+			}
 			file(path, false)
 			if !q.all {
 				break

@@ -121,8 +121,8 @@ func (s *state) setLimit(b *builtin, c byte, text string) int {
 	if text == "unlimited" || text == "hard" || text == "soft" {
 		return 0
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 {
+	n, ok := legalNumber(text)
+	if !ok || n < 0 {
 		s.builtinError(b, "%s: invalid number", text)
 		return 1
 	}

@@ -118,8 +118,13 @@ func (s *state) unsetElement(b *builtin, name string, v *variable, sub string) b
 	case sub == "@" || sub == "*":
 		s.unset(name)
 		return true
+	case sub == "":
+		return true
 	}
-	i, ok := s.index(subscriptText(sub))
+	cmd := s.cmdName
+	s.cmdName = ""
+	i, ok := s.index(subscript{word: s.parseSubscript(sub)})
+	s.cmdName = cmd
 	if !ok {
 		return false
 	}
