@@ -28,6 +28,7 @@ var layers = []string{
 	"exec",
 	"conformance",
 	"bench",
+	"internal/checkout",
 	"internal/control",
 	"internal/daemon",
 	"cmd",
