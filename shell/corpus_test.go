@@ -18,18 +18,20 @@ import (
 // status and the files with what Bash 5.2 made of them: recorded answers, or,
 // with -record or -live, those of the bash of this machine.
 //
-// A corpus file holds scripts after lines "#### name". Its first lines may say
+// A file NAME.sh holds scripts after lines "#### name"; one NAME.lines holds a
+// script a line, which is its name too. The first lines may say
 // "## locale NAME" for another locale than C.
 func TestCorpus(t *testing.T) {
 	if commandtest.Recording() || commandtest.Live() {
 		requireBash(t)
 	}
-	files, err := filepath.Glob("testdata/corpus/*.sh")
+	files, err := filepath.Glob("testdata/corpus/*")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no corpus: %v", err)
 	}
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".sh"), func(t *testing.T) {
+		name, _, _ := strings.Cut(filepath.Base(file), ".")
+		t.Run(name, func(t *testing.T) {
 			commandtest.RunWith(t, readCorpus(t, file), runScript)
 		})
 	}
@@ -59,11 +61,20 @@ func readCorpus(t *testing.T, file string) []commandtest.Case {
 		}
 	}
 	var cases []commandtest.Case
+	add := func(name, script string) {
+		cases = append(cases, commandtest.Case{Name: name, Args: []string{"bash", "-c", script}, Env: env})
+	}
+	if strings.HasSuffix(file, ".lines") {
+		for _, line := range strings.Split(string(b), "\n") {
+			if line != "" && line[0] != '#' {
+				add(line, line)
+			}
+		}
+		return cases
+	}
 	for _, part := range strings.Split(rest, "\n#### ") {
 		name, script, _ := strings.Cut(part, "\n")
-		cases = append(cases, commandtest.Case{
-			Name: strings.TrimSpace(name), Args: []string{"bash", "-c", strings.TrimRight(script, "\n")}, Env: env,
-		})
+		add(strings.TrimSpace(name), strings.TrimRight(script, "\n"))
 	}
 	return cases
 }

@@ -112,10 +112,18 @@ func (h *limitHandle) Write(op *vfs.Op, p []byte, off int64) (int, error) {
 		}
 		off = int64(a.Size)
 	}
-	if max > 0 && (off > max || int64(len(p)) > max-off) {
+	if max <= 0 || int64(len(p)) <= max-off {
+		return h.Handle.Write(op, p, off)
+	}
+	// What still fits is written, as with a limit of the kernel.
+	if off >= max {
 		return 0, syscall.EFBIG
 	}
-	return h.Handle.Write(op, p, off)
+	n, err := h.Handle.Write(op, p[:max-off], off)
+	if err == nil {
+		err = syscall.EFBIG
+	}
+	return n, err
 }
 
 func (h *limitHandle) Fallocate(op *vfs.Op, mode uint32, off, length int64) error {
