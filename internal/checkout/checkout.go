@@ -34,8 +34,7 @@ type Options struct {
 	Merge func(context.Context, chunk.ID) (chunk.ID, error)
 	// Forward moves the shadow to a commit that has all of it.
 	Forward func(context.Context, chunk.ID) error
-	// OnChange calls back whenever the workspace changes, until stop is called.
-	OnChange func(func()) (stop func())
+	Live    vfs.FS // the workspace, to hear of its changes
 }
 
 // Report says what a pass did. Paths are relative to the directory.
@@ -74,7 +73,9 @@ type Checkout struct {
 	base   chunk.ID // the shadow's commit; zero before the first emission
 	report *Report
 	later  bool // something was passed over and is to be looked at again
-	busy   func(path string) bool
+	// replaced says that another directory took the place of the one before.
+	replaced bool
+	busy     func(path string) bool
 }
 
 // Open takes a checkout up, or begins one. What is in Dir already is kept.
@@ -180,7 +181,7 @@ func (c *Checkout) run(ctx context.Context, dirty map[string]bool) error {
 		return err
 	}
 	if replaced {
-		dirty = nil
+		c.replaced, dirty = true, nil
 	}
 	if err := c.resume(ctx); err != nil {
 		return err
