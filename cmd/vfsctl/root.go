@@ -97,7 +97,7 @@ func addCommands(root *cobra.Command, o *options, s streams) {
 			root.AddCommand(c)
 		}
 	}
-	add(groupMount, newUp(o, s), newDown(o, s), newStatus(o, s))
+	add(groupMount, newUp(o, s), newDown(o, s), newStatus(o, s), newVolumePlugin(o, s))
 	add(groupWork, newCreate(o, s), newList(o, s), newRemove(o, s), newFork(o, s), newSnapshot(o, s),
 		newSnapshots(o, s), newLog(o, s), newDiff(o, s), newRestore(o, s), newQuota(o, s))
 	add(groupCare, newCheck(o, s), newScrub(o, s), newGC(o, s), newDoctor(o, s), newUpgradeDaemon(o, s), newBench(o, s), newConformance(o, s))

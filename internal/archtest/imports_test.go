@@ -31,6 +31,7 @@ var layers = []string{
 	"internal/checkout",
 	"internal/control",
 	"internal/daemon",
+	"internal/volumes",
 	"cmd",
 	"internal/archtest",
 	"internal/ackwriter",
