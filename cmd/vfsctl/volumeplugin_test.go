@@ -239,7 +239,7 @@ func (r *rig) busyboxRoot(root string) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(bin, "busybox"), b, 0o755)
 	}
-	for _, name := range []string{"sh", "cat", "ls", "mkdir", "ln", "echo"} {
+	for _, name := range []string{"sh", "cat", "ls", "mkdir", "ln", "echo", "sleep"} {
 		if err == nil {
 			err = os.Symlink("busybox", filepath.Join(bin, name))
 		}
