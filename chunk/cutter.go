@@ -58,8 +58,19 @@ func newCutter(pol chunker.Pol) *Cutter {
 	return c
 }
 
+// NewCutter returns what cuts as a store with that polynomial does: a workspace
+// that came from another store goes on cutting as that did, whatever the store
+// it is in now.
+func NewCutter(polynomial uint64) (*Cutter, error) {
+	pol := chunker.Pol(polynomial)
+	if err := checkPolynomial(pol); err != nil {
+		return nil, err
+	}
+	return newCutter(pol), nil
+}
+
 // Polynomial returns what the cuts depend on. Give it to Options.Polynomial of
-// a store that should cut alike.
+// a store that should cut alike, or to NewCutter.
 func (c *Cutter) Polynomial() uint64 { return uint64(c.pol) }
 
 // Cut calls emit for each chunk of r, in order; their concatenation is the

@@ -114,6 +114,7 @@ func (w *Workspace) relabel(ctx context.Context, cause, label string) (chunk.ID,
 	return w.putHead(ctx, h, &Commit{
 		Root: h.Root, Parents: []chunk.ID{h.Commit}, Replica: w.replica, LSN: h.LSN,
 		Time: now(), Label: label, Cause: cause, Inodes: h.Inodes, Blocks: h.Blocks,
+		Polynomial: h.Polynomial,
 	})
 }
 
@@ -185,6 +186,7 @@ func (w *Workspace) land(ctx context.Context, cause, label string) (chunk.ID, er
 	id, err := w.putHead(ctx, h, &Commit{
 		Root: root, Parents: parents, Replica: w.replica, LSN: uint64(fz.lsn),
 		Time: now(), Label: label, Cause: cause, Inodes: h.Inodes, Blocks: h.Blocks,
+		Polynomial: h.Polynomial,
 	})
 	if err != nil {
 		return chunk.ID{}, fmt.Errorf("checkpoint of %s: %w", w.name, err)
@@ -195,7 +197,7 @@ func (w *Workspace) land(ctx context.Context, cause, label string) (chunk.ID, er
 
 // foldFrozen stores everything frozen and returns the root that holds it.
 func (w *Workspace) foldFrozen(ctx context.Context, fz *frozenState) (chunk.ID, error) {
-	f := &folder{ctx: ctx, chunks: w.chunks, cut: w.chunks.Cutter().Cut, base: w.layers.base, pause: ctx.Err}
+	f := &folder{ctx: ctx, chunks: w.chunks, cut: w.cut.Cut, base: w.layers.base, pause: ctx.Err}
 	contents := make(map[vfs.Ino]*inodeValue, len(fz.inodes))
 	fz.folded = fz.folded[:0]
 	for _, n := range fz.inodes {

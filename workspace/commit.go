@@ -23,9 +23,12 @@ type Commit struct {
 	LSN     uint64     `msgpack:"lsn"`     // of that replica's journal, the last in it
 	Time    int64      `msgpack:"time"`    // ns since 1970
 	Label   string     `msgpack:"label"`   // a snapshot's name, or empty
-	Cause   string     `msgpack:"cause"`   // what made it: "checkpoint", "snapshot", "restore"
+	Cause   string     `msgpack:"cause"`   // what made it: "checkpoint", "snapshot", "restore", "merge"
 	Inodes  uint64     `msgpack:"inodes"`  // what the tree holds
 	Blocks  uint64     `msgpack:"blocks"`  // of 4 KiB
+	// Polynomial is what cut the files of the tree; 0 in commits of old, which
+	// were cut with that of the store they are in.
+	Polynomial uint64 `msgpack:"polynomial,omitempty"`
 }
 
 const (
@@ -41,6 +44,7 @@ const (
 	CauseCheckpoint = "checkpoint"
 	CauseSnapshot   = "snapshot"
 	CauseRestore    = "restore"
+	CauseMerge      = "merge"
 )
 
 func encodeCommit(c *Commit) ([]byte, error) {

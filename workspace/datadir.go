@@ -76,10 +76,11 @@ type DataDir struct {
 	reclaimed time.Time  // when it last found nothing; guarded by reclaimMu
 
 	mu   sync.Mutex
-	open map[string]*Workspace // guarded by mu
-	used map[string]time.Time  // when each was last asked for; guarded by mu
-	hurt map[string]error      // why opening failed the last time; guarded by mu
-	done bool                  // guarded by mu
+	open map[string]*Workspace    // guarded by mu
+	used map[string]time.Time     // when each was last asked for; guarded by mu
+	hurt map[string]error         // why opening failed the last time; guarded by mu
+	cuts map[uint64]*chunk.Cutter // by polynomial; guarded by mu
+	done bool                     // guarded by mu
 	// inherited is what another DataDir told of workspaces that are about to
 	// be opened; guarded by mu.
 	inherited map[string][]byte
@@ -102,7 +103,7 @@ func OpenDataDir(ctx context.Context, o Options) (*DataDir, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &DataDir{fsys: o.FS, dir: dir, log: o.Log, cache: tree.NewCache(o.Cache), open: map[string]*Workspace{}, used: map[string]time.Time{}, hurt: map[string]error{}}
+	d := &DataDir{fsys: o.FS, dir: dir, log: o.Log, cache: tree.NewCache(o.Cache), open: map[string]*Workspace{}, used: map[string]time.Time{}, hurt: map[string]error{}, cuts: map[uint64]*chunk.Cutter{}}
 	if o.Handover != nil {
 		d.lock = o.Handover.Lock
 	}
@@ -254,6 +255,21 @@ func (d *DataDir) Dir() string { return d.dir }
 // Chunks returns the chunk store.
 func (d *DataDir) Chunks() *chunk.Packs { return d.chunks }
 
+// cutter returns what cuts with a polynomial, 0 being the store's. mu is held.
+func (d *DataDir) cutter(polynomial uint64) (*chunk.Cutter, error) {
+	if own := d.chunks.Cutter(); polynomial == 0 || polynomial == own.Polynomial() {
+		return own, nil
+	}
+	if c := d.cuts[polynomial]; c != nil {
+		return c, nil
+	}
+	c, err := chunk.NewCutter(polynomial)
+	if err == nil {
+		d.cuts[polynomial] = c
+	}
+	return c, err
+}
+
 func (d *DataDir) path(name string) string { return filepath.Join(d.dir, wsName, name) }
 
 func stagingDir(dir string) string { return filepath.Join(dir, "staging") }
@@ -333,7 +349,7 @@ func (d *DataDir) openLocked(name string) (*Workspace, error) {
 	}
 	w, err := openWorkspace(openConfig{
 		name: name, dir: d.path(name), fsys: d.fsys, chunks: d.chunks, cache: d.cache,
-		log: d.log, reclaim: d.reclaim, inherited: d.inherited[name],
+		log: d.log, reclaim: d.reclaim, inherited: d.inherited[name], cutter: d.cutter,
 	})
 	if err != nil {
 		d.hurt[name] = err
@@ -455,14 +471,33 @@ func (d *DataDir) Fork(ctx context.Context, from *Workspace, commit chunk.ID, na
 	if err != nil {
 		return nil, err
 	}
+	next, err := newCounter()
+	if err != nil {
+		return nil, err
+	}
+	from.mu.RLock()
+	h := head{Polynomial: from.head.Polynomial, Lazy: from.head.Lazy}
+	from.mu.RUnlock()
+	h.ID, h.Replica, h.Next, h.Commit, h.Root, h.Epoch = id, replica, next, commit, c.Root, 1
+	h.Inodes, h.Blocks, h.Created = c.Inodes, c.Blocks, now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.createLocked(name, func() (*head, error) {
-		return &head{
-			ID: id, Replica: replica, Next: 1, Commit: commit, Root: c.Root, Epoch: 1,
-			Inodes: c.Inodes, Blocks: c.Blocks, Created: now(),
-		}, nil
-	})
+	return d.createLocked(name, func() (*head, error) { return &h, nil })
+}
+
+// newCounter draws where a replica of what exists begins to count its inodes.
+// A replica number alone has 20 bits: among 200 replicas of a workspace two
+// would be equal with a probability of 2%. With a random beginning in the
+// counter's 36 bits, two replicas of the same number meet only if one makes as
+// many inodes as lie between their beginnings: for a million inodes each that
+// leaves 2^-35 for a pair, and no registry to ask. What is left above the
+// beginning is four thousand million inodes or more.
+func newCounter() (uint64, error) {
+	var b [8]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return 0, err
+	}
+	return 1 + binary.LittleEndian.Uint64(b[:])%(1<<counterBits-1<<32), nil
 }
 
 // Close checkpoints and closes every workspace, then the store. The first

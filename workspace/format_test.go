@@ -57,6 +57,12 @@ func goldens(t testing.TB) []vector {
 	h, err := encodeHead(&head{ID: [16]byte{1}, Replica: 77, Next: 12, Commit: digest, Root: digest, Epoch: 4, LSN: 9, Inodes: 3, Blocks: 4,
 		Created: 5, Snapshots: []Snapshot{{Name: "s", Commit: digest, Root: digest, Time: 6}}})
 	must(t, err)
+	synced, err := encodeCommit(&Commit{Root: digest, Parents: []chunk.ID{digest, {1}}, Replica: 78, Time: 2, Cause: CauseMerge, Inodes: 3, Blocks: 4,
+		Polynomial: 0x3da3358b4dc173})
+	must(t, err)
+	lazy, err := encodeHead(&head{ID: [16]byte{2}, Replica: 78, Next: 1 << 35, Commit: digest, Root: digest, Epoch: 1, Inodes: 3, Blocks: 4,
+		Created: 5, Polynomial: 0x3da3358b4dc173, Refs: []Ref{{"origin", digest}}, Lazy: true, Pinned: []string{"src"}})
+	must(t, err)
 	v := func(name, kind, what string, b []byte) vector { return vector{name, kind, what, hex.EncodeToString(b)} }
 	return []vector{
 		v("inline file", "inode", "file of inode 5: 5 bytes inline", appendInode(nil, &file)),
@@ -74,6 +80,8 @@ func goldens(t testing.TB) []vector {
 		v("dentry key", "key", "name in the root", dentryKey(1, "name")),
 		v("extent key", "key", "offset 65536 of inode 5", extentKey(5, 65536)),
 		v("xattr key", "key", "user.a of inode 5", xattrKey(5, "user.a")),
+		v("merge", "commit", "of two parents, with the polynomial", synced),
+		v("lazy head", "head", "of a clone whose chunks are with origin", lazy),
 	}
 }
 

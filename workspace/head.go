@@ -46,6 +46,18 @@ type head struct {
 	Quota     Quota    `msgpack:"quota"`
 	Created   int64    `msgpack:"created"` // ns since 1970
 	Snapshots []Snapshot
+	// What came later is absent where it is zero.
+	Polynomial uint64   `msgpack:"polynomial,omitempty"` // what cuts its files; 0: the store's
+	Refs       []Ref    `msgpack:"refs,omitempty"`       // commits that are kept, by name
+	Lazy       bool     `msgpack:"lazy,omitempty"`       // chunks may be with a peer still
+	Pinned     []string `msgpack:"pinned,omitempty"`     // paths whose chunks are to be here
+}
+
+// Ref is a commit that a workspace keeps by a name of its own: what a peer is
+// known to have, or what came from it and is not merged yet.
+type Ref struct {
+	Name   string   `msgpack:"name"`
+	Commit chunk.ID `msgpack:"commit"`
 }
 
 // Snapshot is a named commit.

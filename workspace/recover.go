@@ -25,6 +25,8 @@ type openConfig struct {
 	cache   *tree.Cache
 	log     *slog.Logger
 	reclaim func() bool
+	// cutter returns what cuts with a polynomial; 0 is the store's.
+	cutter func(polynomial uint64) (*chunk.Cutter, error)
 	// inherited is what the process before this one knew; see handover.go.
 	inherited []byte
 }
@@ -37,8 +39,13 @@ func openWorkspace(c openConfig) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
+	cut, err := c.cutter(h.Polynomial)
+	if err != nil {
+		return nil, fmt.Errorf("head of %s: %w: %w", c.name, err, vfs.ErrCorrupt)
+	}
+	h.Polynomial = cut.Polynomial() // an old head does not say it; the next one will
 	w := &Workspace{
-		name: c.name, dir: c.dir, fsys: c.fsys, chunks: c.chunks, cache: c.cache, log: c.log,
+		cut: cut, name: c.name, dir: c.dir, fsys: c.fsys, chunks: c.chunks, cache: c.cache, log: c.log,
 		id: h.ID, replica: h.Replica, head: *h, next: h.Next, quota: h.Quota,
 		usage: usage{h.Inodes, h.Blocks}, epoch: h.Epoch, orphans: map[vfs.Ino]*inode{},
 		enc: newRecordEncoder(), reclaimSpace: c.reclaim,
@@ -340,13 +347,14 @@ func newHead(ctx context.Context, chunks *chunk.Packs, cache *tree.Cache, id [16
 	if err != nil {
 		return nil, err
 	}
-	c := &Commit{Root: t.Root(), Replica: replica, Time: root.Btime, Cause: CauseCreate, Inodes: 1}
+	c := &Commit{Root: t.Root(), Replica: replica, Time: root.Btime, Cause: CauseCreate, Inodes: 1,
+		Polynomial: chunks.Cutter().Polynomial()}
 	commit, err := putCommit(ctx, chunks, c)
 	if err != nil {
 		return nil, err
 	}
 	return &head{
 		ID: id, Replica: replica, Next: 1, Commit: commit, Root: t.Root(),
-		Epoch: 1, Inodes: 1, Created: root.Btime,
+		Epoch: 1, Inodes: 1, Created: root.Btime, Polynomial: c.Polynomial,
 	}, chunks.Fsync(ctx)
 }

@@ -93,7 +93,7 @@ func (w *Workspace) swapTree(ctx context.Context, c *Commit) (int, []vfs.Change,
 	h := w.head
 	id, err := putCommit(ctx, w.chunks, &Commit{
 		Root: c.Root, Parents: []chunk.ID{h.Commit}, Replica: w.replica, LSN: h.LSN, Time: now(),
-		Cause: CauseRestore, Inodes: c.Inodes, Blocks: c.Blocks,
+		Cause: CauseRestore, Inodes: c.Inodes, Blocks: c.Blocks, Polynomial: h.Polynomial,
 	})
 	if err == nil {
 		err = w.chunks.Fsync(ctx)
