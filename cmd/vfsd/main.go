@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,9 +35,8 @@ func run(args []string) int {
 }
 
 func newCommand(begun func()) *cobra.Command {
-	var dir string
+	var o daemon.RunOptions
 	var debug bool
-	var stopWait time.Duration
 	cmd := &cobra.Command{
 		Use:   "vfsd",
 		Short: "Keep workspaces and mount them",
@@ -62,14 +60,15 @@ Exit codes: 0 stopped as asked, 1 error, 2 wrong usage.`,
 			if debug {
 				level = slog.LevelDebug
 			}
-			return daemon.Foreground(dir, level, stopWait)
+			return daemon.Foreground(o, level)
 		},
 		SilenceUsage: true, SilenceErrors: true,
 	}
-	cmd.Flags().StringVar(&dir, "data", daemon.DefaultDir(), "data `directory`")
+	cmd.Flags().StringVar(&o.Dir, "data", daemon.DefaultDir(), "data `directory`")
 	cmd.Flags().Lookup("data").DefValue = "" // differs from machine to machine; Long says it
 	cmd.Flags().BoolVar(&debug, "debug", false, "log more")
-	cmd.Flags().DurationVar(&stopWait, "stop-wait", daemon.DefaultStopWait, "how long to wait for mounts in use when stopping")
+	cmd.Flags().DurationVar(&o.StopWait, "stop-wait", daemon.DefaultStopWait, "how long to wait for mounts in use when stopping")
+	cmd.Flags().StringVar(&o.Metrics, "metrics", "", "serve Prometheus metrics on `HOST:PORT`, under /metrics")
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	return cmd
 }

@@ -6,12 +6,12 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 )
 
-// Foreground runs a daemon on dir until a signal or a client ends it, logging
-// to standard error; stopWait is RunOptions.StopWait. It is what vfsd does, and vfsctl's own daemon.
-func Foreground(dir string, level slog.Level, stopWait time.Duration) error {
+// Foreground runs a daemon until a signal or a client ends it, logging to standard
+// error from level on. It is what vfsd does, and vfsctl's own daemon. The log,
+// Ready, Level and Upgrade of o are its own.
+func Foreground(o RunOptions, level slog.Level) error {
 	var lv slog.LevelVar
 	lv.Set(level)
 	log := NewLog(os.Stderr, &lv)
@@ -22,9 +22,8 @@ func Foreground(dir string, level slog.Level, stopWait time.Duration) error {
 	upgrade := make(chan os.Signal, 1)
 	signal.Notify(upgrade, syscall.SIGUSR2)
 	defer signal.Stop(upgrade)
-	return Run(ctx, RunOptions{
-		Options: Options{Dir: dir, Log: log}, StopWait: stopWait, Ready: Notify(log), Level: &lv, Upgrade: upgrade,
-	})
+	o.Log, o.Ready, o.Level, o.Upgrade = log, Notify(log), &lv, upgrade
+	return Run(ctx, o)
 }
 
 // DefaultDir is the data directory that is taken when none is named:

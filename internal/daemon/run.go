@@ -20,6 +20,8 @@ type RunOptions struct {
 	// StopWait bounds how long an orderly end waits for mounts that are in
 	// use; then they are taken from their users. 0 means 5 s.
 	StopWait time.Duration
+	// Metrics is the TCP address to serve metrics on; "" serves none.
+	Metrics string
 	// Ready hears once that calls are answered, or why they never will be.
 	Ready func(error)
 	// Level is the log's, if it goes along to a process that takes over.
@@ -48,6 +50,11 @@ func Run(ctx context.Context, o RunOptions) error {
 	if err != nil {
 		o.Ready(err)
 		return err
+	}
+	stopServices, err := d.startServices(o)
+	if err != nil {
+		o.Ready(err)
+		return errors.Join(err, l.Close(), d.closeNow(ctx))
 	}
 	calls, cancelCalls := context.WithCancel(context.Background())
 	defer cancelCalls()
@@ -79,13 +86,19 @@ func Run(ctx context.Context, o RunOptions) error {
 			continue
 		}
 		stopTending()
+		stopServices() // their addresses are the next process's
 		if d.upgrade(ctx, l, order, o) {
 			return d.depart(srv)
 		}
 		stopTending = d.startTending()
+		if stopServices, err = d.startServices(o); err != nil {
+			d.note("after a handover that failed: %v", err)
+			stopServices, err = func() {}, nil
+		}
 	}
 	cancelCalls()
 	stopTending()
+	stopServices()
 	err = errors.Join(err, d.shutdown(srv, o))
 	if err == nil {
 		o.Log.Info("stopped")
@@ -106,11 +119,25 @@ func begin(ctx context.Context, o *RunOptions) (*Daemon, *control.Listener, erro
 	l, err := control.Listen(d.dir)
 	if err != nil {
 		err = Classify(dirAdvice(d.dir, fmt.Errorf("socket of data directory %s: %w", d.dir, err)))
-		now, cancel := context.WithCancel(ctx)
-		cancel()
-		return nil, nil, errors.Join(err, d.Close(now))
+		return nil, nil, errors.Join(err, d.closeNow(ctx))
 	}
 	return d, l, nil
+}
+
+// closeNow closes without waiting for users of the mounts.
+func (d *Daemon) closeNow(ctx context.Context) error {
+	now, cancel := context.WithCancel(ctx)
+	cancel()
+	return d.Close(now)
+}
+
+// startServices begins what is served beside the socket and the mounts. stop
+// ends it, and waits.
+func (d *Daemon) startServices(o RunOptions) (stop func(), err error) {
+	if o.Metrics == "" {
+		return func() {}, nil
+	}
+	return d.serveMetrics(o.Metrics)
 }
 
 // callPatience bounds how long calls under way may take to notice the end.
