@@ -124,6 +124,9 @@ func (s *sink) writeTo(ctx context.Context, p []byte) (int, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if w, ok := s.w.(ContextWriter); ok {
+		return w.WriteContext(ctx, p)
+	}
 	return s.w.Write(p)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/vfsd/vfsd/shell/command"
@@ -31,6 +32,8 @@ type Session struct {
 	sh   *Shell
 	opts SessionOptions
 	pid  int
+
+	running atomic.Pointer[execution] // what Exec runs now
 
 	mu     sync.Mutex // held by the execution that runs
 	main   *state     // guarded by mu: nil before the first execution
@@ -77,13 +80,21 @@ type Execution struct {
 	// closed at the end, so that a Read that waits comes back.
 	Stdin io.Reader
 	// Stdout and Stderr take the output; nil drops it. Writes to either never
-	// overlap when they are the same writer, nor between the two.
+	// overlap when they are the same writer, nor between the two. A writer that
+	// makes the execution wait should be a ContextWriter, or its end waits too.
 	Stdout, Stderr io.Writer
 	// Limits of this execution; zero fields are the Shell's.
 	Limits Limits
 	// Grace is how long background jobs may still run when the script has
 	// ended; 0 means DefaultGrace, a negative one ends them at once.
 	Grace time.Duration
+}
+
+// ContextWriter is a writer whose waiting can be ended: a limit, a signal or
+// cancellation ends ctx.
+type ContextWriter interface {
+	io.Writer
+	WriteContext(ctx context.Context, p []byte) (int, error)
 }
 
 // DefaultGrace lets a background job that is about to finish do so.
@@ -117,11 +128,13 @@ func (ses *Session) Exec(ctx context.Context, e Execution) Result {
 	stopWatch := x.watch()
 	defer stopWatch()
 	s := ses.begin(x, &e)
+	ses.running.Store(x)
 	status := s.runMain(&e)
 	canceled := ctx.Err() != nil
 	if canceled && !s.stopped {
 		status = s.killedStatus() // it ended because something that it waited for did
 	}
+	ses.running.Store(nil)
 	ses.finish(x, s, &e)
 	res := Result{
 		Status: status, Limit: x.limitHit(), Internal: x.panic,
