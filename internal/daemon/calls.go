@@ -39,6 +39,8 @@ func (d *Daemon) register() {
 	control.CheckStream.Serve(s, d.check)
 	control.ScrubStream.Serve(s, d.scrub)
 	control.CollectGarbageCall.Serve(s, d.collectGarbage)
+	d.registerExec()
+	d.registerSync()
 }
 
 func (d *Daemon) status(context.Context, control.StatusRequest) (control.Status, error) {
@@ -202,6 +204,9 @@ func (d *Daemon) remove(_ context.Context, r control.RemoveRequest) (control.Emp
 	if points := d.mountPoints(r.Workspace); len(points) > 0 {
 		return control.Empty{}, control.Errorf(control.KindBusy, "workspace %s is mounted at %s: vfsctl down %s first",
 			r.Workspace, points[0], control.Word(points[0]))
+	}
+	if err := d.exec.Forget(r.Workspace); err != nil {
+		return control.Empty{}, execError(err)
 	}
 	if err := d.data.Remove(r.Workspace); err != nil {
 		return control.Empty{}, err

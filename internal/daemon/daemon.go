@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/vfsd/vfsd/exec"
 	"github.com/vfsd/vfsd/internal/control"
 	"github.com/vfsd/vfsd/internal/hostfs"
 	"github.com/vfsd/vfsd/workspace"
@@ -39,6 +40,7 @@ type Daemon struct {
 	cache   int64
 	data    *workspace.DataDir // replaced by a handover that fails, while no call is answered
 	server  *control.Server
+	exec    *exec.Engine
 	serve   bool
 	started time.Time
 	origins atomic.Uint64 // of mounts, the last given out
@@ -57,6 +59,10 @@ type Daemon struct {
 	mounts map[string]*activeMount // by mount point; guarded by mu
 	left   []tableEntry            // of a daemon that died, not taken up; guarded by mu
 	notes  []string                // guarded by mu
+
+	remotes       remotes
+	shares        shares
+	peerAddresses []string // where it listens for peers; guarded by mu
 }
 
 // maxNotes is how many notes a status holds; older ones are in the log.
@@ -93,6 +99,7 @@ func newDaemon(dir string, data *workspace.DataDir, o Options) *Daemon {
 	d := &Daemon{dir: dir, log: o.Log, cache: o.Cache, data: data, serve: o.Serve, started: time.Now(),
 		mounts: map[string]*activeMount{}, stop: make(chan struct{}), upgrades: make(chan upgradeOrder)}
 	d.server = control.NewServer(o.Log, Classify)
+	d.startExec()
 	d.register()
 	return d
 }
@@ -106,10 +113,11 @@ func (d *Daemon) Dir() string { return d.dir }
 // StopRequested is closed when a client asked the daemon to stop.
 func (d *Daemon) StopRequested() <-chan struct{} { return d.stop }
 
-// Close unmounts everything, taking mounts from their users when patience
-// ends, then checkpoints and closes all workspaces.
+// Close kills all executions, unmounts everything, taking mounts from their
+// users when patience ends, then checkpoints and closes all workspaces.
 func (d *Daemon) Close(patience context.Context) error {
-	err := d.unmountAll(patience, true)
+	err := d.exec.Close()
+	err = errors.Join(err, d.unmountAll(patience, true))
 	return errors.Join(err, d.data.Close())
 }
 

@@ -174,6 +174,10 @@ func (d *Daemon) close(mounts []*activeMount, o RunOptions) (*workspace.Handover
 		d.server.Release()
 		return nil, nil, err
 	}
+	// Sessions live in this process alone; they end, what runs must not.
+	if err := d.exec.Quiesce(); err != nil {
+		return undo(execError(err))
+	}
 	patience, cancelPause := context.WithTimeout(context.Background(), pausePatience)
 	defer cancelPause()
 	for _, a := range mounts {

@@ -11,6 +11,10 @@ const tendEvery = time.Hour
 // idleAfter is how long a workspace that nobody asks for or uses stays open.
 const idleAfter = 10 * time.Minute
 
+// sessionIdleAfter is how long a shell session that nobody uses is kept, which
+// keeps its workspace open.
+const sessionIdleAfter = 24 * time.Hour
+
 // startTending has tend run until the returned function is called, which waits
 // for its end.
 func (d *Daemon) startTending() (stop func()) {
@@ -40,6 +44,7 @@ func (d *Daemon) tend(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-idle.C:
+			d.exec.Idle(time.Now().Add(-sessionIdleAfter))
 			if err := d.data.CloseIdle(time.Now().Add(-idleAfter)); err != nil {
 				d.note("closing idle workspaces: %v", err)
 			}
