@@ -59,10 +59,6 @@ type Daemon struct {
 	mounts map[string]*activeMount // by mount point; guarded by mu
 	left   []tableEntry            // of a daemon that died, not taken up; guarded by mu
 	notes  []string                // guarded by mu
-
-	remotes       remotes
-	shares        shares
-	peerAddresses []string // where it listens for peers; guarded by mu
 }
 
 // maxNotes is how many notes a status holds; older ones are in the log.
