@@ -16,6 +16,8 @@ const frameHeader = 8
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+func checksum(body []byte) uint32 { return crc32.Checksum(body, castagnoli) }
+
 // AppendFrame appends a message as a frame.
 func AppendFrame(b []byte, m Message) []byte {
 	start := len(b)
@@ -29,7 +31,7 @@ func AppendFrame(b []byte, m Message) []byte {
 	m.fields(&e)
 	body := e.b[start+frameHeader:]
 	binary.LittleEndian.PutUint32(e.b[start:], uint32(len(body)))
-	binary.LittleEndian.PutUint32(e.b[start+4:], crc32.Checksum(body, castagnoli))
+	binary.LittleEndian.PutUint32(e.b[start+4:], checksum(body))
 	return e.b
 }
 
@@ -279,7 +281,7 @@ func checkFrame(h []byte, max int) (int, error) {
 
 // checkBody compares a body with the checksum in its header.
 func checkBody(h, body []byte) error {
-	if crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(h[4:]) {
+	if checksum(body) != binary.LittleEndian.Uint32(h[4:]) {
 		return fail(CodeProtocol, "the checksum of a frame does not match")
 	}
 	return nil

@@ -15,6 +15,7 @@ const (
 	EventClosed  EventKind = 8  // the session is closed: Err, nil after a bye
 	EventServed  EventKind = 9  // of a server: Commit was sent in full
 	EventMoved   EventKind = 10 // of a server: the head was moved to Commit
+	EventWatched EventKind = 11 // of a server: the peer watches the head from now on
 )
 
 // Event is something that the user of a session waits for.

@@ -29,11 +29,11 @@ type export struct {
 	edited  bool   // the last part is out
 }
 
-func newExport(request uint64, target, base ID, mode Mode) *export {
+func (s *Session) newExport(request uint64, target, base ID, mode Mode) *export {
 	return &export{
 		request: request, target: target, base: base, mode: mode,
 		stops: map[ID]bool{base: true}, sent: map[ID]bool{},
-		history: []ID{target}, limit: commitsAhead, ahead: maxAhead,
+		history: []ID{target}, limit: s.tune.commitsAhead, ahead: s.tune.ahead,
 	}
 }
 
@@ -77,7 +77,7 @@ func (s *Session) queueWanted(x *export, kind Kind, ids []ID) error {
 	}
 	switch kind {
 	case KindCommit:
-		x.history, x.limit = append(x.history, ids...), commitsBatch
+		x.history, x.limit = append(x.history, ids...), s.tune.commitsBatch
 	case KindNode:
 		x.nodes = append(x.nodes, ids...)
 	case KindChunk:
@@ -210,7 +210,7 @@ func (s *Session) readyCommits(x *export) error {
 func (s *Session) readyItems(x *export, kind Kind, ids []ID) ([]ID, error) {
 	var raw []byte
 	var lacks []ID
-	for len(ids) > 0 && len(raw) < batchSize && len(lacks) < maxIDs {
+	for len(ids) > 0 && len(raw) < s.tune.batchSize && len(lacks) < maxIDs {
 		item, err := s.read(kind, ids[0])
 		if errors.Is(err, ErrNotFound) {
 			lacks, ids = append(lacks, ids[0]), ids[1:]
@@ -219,11 +219,11 @@ func (s *Session) readyItems(x *export, kind Kind, ids []ID) ([]ID, error) {
 		if err != nil {
 			return ids, err
 		}
-		if len(raw) > 0 && len(raw)+len(item) > 2*batchSize {
+		if len(raw) > 0 && len(raw)+len(item) > 2*s.tune.batchSize {
 			break
 		}
 		if raw == nil {
-			raw = make([]byte, 0, max(batchSize+batchSize/4, len(item)+8))
+			raw = make([]byte, 0, max(s.tune.batchSize+s.tune.batchSize/4, len(item)+8))
 		}
 		raw, ids = appendItem(raw, item), ids[1:]
 		s.countOut(kind, len(item))
@@ -263,7 +263,7 @@ func (s *Session) readyEdits(x *export) error {
 	}
 	var raw []byte
 	var fresh []ID
-	for n := 0; len(raw) < partSize && n < maxEdits; n++ {
+	for n := 0; len(raw) < s.tune.partSize && n < maxEdits; n++ {
 		c, err, ok := x.next()
 		if err != nil {
 			return err
@@ -383,7 +383,7 @@ func (s *Session) choose(target ID, bases []ID) (base ID, mode Mode, err error) 
 			return ID{}, 0, err
 		}
 	}
-	if size <= emptyDelta {
+	if size <= s.tune.emptyDelta {
 		return ID{}, ModeDelta, nil
 	}
 	return ID{}, ModeWalk, nil

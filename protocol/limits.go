@@ -49,20 +49,36 @@ const (
 	maxWindow     = 1 << 30           // credit of a class
 )
 
-// What this end chooses within the limits.
-const (
-	treeWindow   = 4 << 20  // credit for commits, edits and nodes
-	chunkWindow  = 16 << 20 // credit for chunks
-	partSize     = 64 << 10 // bytes of edits in a message
-	batchSize    = 256 << 10
-	commitsAhead = 32   // commits sent before they are asked for
-	commitsBatch = 1024 // commits for one that is asked for
-	wantedNodes  = 1024 // asked for at a time
-	wantedChunks = 8192
-	queuedChunks = 65536   // beyond it no more of the tree is taken in
-	queuedNodes  = 65536   // beyond it nodes are asked for one by one
-	emptyDelta   = 1 << 20 // a tree of so many bytes goes as a delta from nothing
-)
+// tuning is what an end chooses within the limits. Tests choose otherwise.
+type tuning struct {
+	treeWindow   uint64 // credit for commits, edits and nodes
+	chunkWindow  uint64 // credit for chunks
+	partSize     int    // bytes of edits in a message
+	batchSize    int    // of items in a message
+	commitsAhead int    // commits sent before they are asked for
+	commitsBatch int    // commits for one that is asked for
+	wantedNodes  int    // asked for at a time
+	wantedChunks int
+	queuedChunks int    // beyond it no more of the tree is taken in
+	queuedNodes  int    // beyond it nodes are asked for one by one
+	emptyDelta   uint64 // a tree of so many bytes goes as a delta from nothing
+	ahead        int    // bytes of chunks to send before they are asked for
+}
+
+var usual = tuning{
+	treeWindow:   4 << 20,
+	chunkWindow:  16 << 20,
+	partSize:     64 << 10,
+	batchSize:    256 << 10,
+	commitsAhead: 32,
+	commitsBatch: 1024,
+	wantedNodes:  1024,
+	wantedChunks: 8192,
+	queuedChunks: 65536,
+	queuedNodes:  65536,
+	emptyDelta:   1 << 20,
+	ahead:        maxAhead,
+}
 
 // Times.
 const (

@@ -27,6 +27,7 @@ type memStore struct {
 	imports int // open ones
 	reads   int // of nodes and chunks
 	fail    error
+	lossy   bool // its merge takes one side
 }
 
 func newMemStore() *memStore {

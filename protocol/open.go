@@ -51,7 +51,7 @@ func (s *Session) accept(h *Hello) error {
 	s.state = open
 	s.send(&Welcome{
 		Version: Version, Caps: s.caps, Agent: cut(s.cfg.Agent, maxAgent), Rights: s.rights, Head: head,
-		TreeWindow: treeWindow, ChunkWindow: chunkWindow,
+		TreeWindow: s.tune.treeWindow, ChunkWindow: s.tune.chunkWindow,
 	})
 	s.emit(Event{Kind: EventOpen, Commit: head, Text: h.Agent})
 	return nil

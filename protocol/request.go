@@ -86,7 +86,7 @@ func (s *Session) PushWalk(expect, target ID) (uint64, error) {
 
 func (s *Session) push(expect, target, base ID, mode Mode) (uint64, error) {
 	m := &Push{Request: s.number(), Expect: expect, Target: target, Base: base, Mode: uint64(mode)}
-	x := newExport(m.Request, target, base, mode)
+	x := s.newExport(m.Request, target, base, mode)
 	x.push = true
 	x.stops[expect] = true
 	s.exports = append(s.exports, x)
@@ -277,7 +277,7 @@ func (s *Session) serveFetch(m *Fetch) error {
 		s.emit(Event{Kind: EventServed, Request: m.Request, Commit: target})
 		return nil
 	}
-	x := newExport(m.Request, target, base, mode)
+	x := s.newExport(m.Request, target, base, mode)
 	for _, b := range m.Bases {
 		x.stops[b] = true
 	}

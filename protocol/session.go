@@ -23,6 +23,8 @@ type Config struct {
 	// Accept, of a server, judges a hello. Its error, if it is made by Fail,
 	// is what the peer is told.
 	Accept func(*Hello) (Grant, error)
+
+	tune *tuning // of tests
 }
 
 // Grant is what an accepted client may do, and on what.
@@ -53,6 +55,7 @@ const (
 type Session struct {
 	ctx    context.Context
 	cfg    Config
+	tune   tuning
 	server bool
 	state  state
 	err    error
@@ -87,6 +90,9 @@ type Stats struct {
 	EditsIn, EditsOut   uint64
 }
 
+// keptBuffer is how large a buffer is kept for the next frame.
+const keptBuffer = 256 << 10
+
 // NewClient returns the end that opens a session; its hello waits in Output.
 func NewClient(now time.Time, cfg Config) *Session {
 	s := newSession(now, cfg)
@@ -94,7 +100,7 @@ func NewClient(now time.Time, cfg Config) *Session {
 	h := &Hello{
 		Version: Version, Oldest: Version, Caps: s.caps, Agent: cut(cfg.Agent, maxAgent),
 		Workspace: cfg.Workspace, Path: cfg.Path, Rights: cfg.Rights, Token: cfg.Token,
-		TreeWindow: treeWindow, ChunkWindow: chunkWindow,
+		TreeWindow: s.tune.treeWindow, ChunkWindow: s.tune.chunkWindow,
 	}
 	if h.Path == "" {
 		h.Path = "/"
@@ -115,17 +121,20 @@ func NewServer(now time.Time, cfg Config) *Session {
 
 func newSession(now time.Time, cfg Config) *Session {
 	s := &Session{
-		ctx: cfg.Context, cfg: cfg, caps: capsKnown,
+		ctx: cfg.Context, cfg: cfg, tune: usual, caps: capsKnown,
 		imports: map[uint64]*transfer{}, gets: map[uint64]*get{}, watches: map[uint64]*watch{},
 	}
 	if s.ctx == nil {
 		s.ctx = context.Background()
 	}
+	if cfg.tune != nil {
+		s.tune = *cfg.tune
+	}
 	if cfg.Plain {
 		s.caps &^= CapZstd
 	}
-	s.flow.give(ClassTree, treeWindow)
-	s.flow.give(ClassChunk, chunkWindow)
+	s.flow.give(ClassTree, s.tune.treeWindow)
+	s.flow.give(ClassChunk, s.tune.chunkWindow)
 	s.clock.begin(now)
 	return s
 }
@@ -197,7 +206,7 @@ func (s *Session) receive(now time.Time, p []byte) ([]byte, error) {
 	}
 	whole := s.in
 	s.in = nil
-	if cap(whole) <= batchSize {
+	if cap(whole) <= keptBuffer {
 		s.in = whole[:0] // s.in stays as it is until the next call
 	}
 	return p, s.frame(now, whole[:frameHeader], whole[frameHeader:])
@@ -280,7 +289,7 @@ func (s *Session) advance() {
 // has sent of them refers to enough chunks that are still to come.
 func (s *Session) tight() bool {
 	for _, t := range s.imports {
-		if len(t.chunks) > queuedChunks {
+		if len(t.chunks) > s.tune.queuedChunks {
 			return true
 		}
 	}
@@ -305,7 +314,7 @@ func (s *Session) Output(b []byte, max int) []byte {
 	from := len(b)
 	b = append(b, s.control...)
 	s.control = s.control[:0]
-	if cap(s.control) > batchSize {
+	if cap(s.control) > keptBuffer {
 		s.control = nil
 	}
 	if s.state == open {

@@ -21,7 +21,7 @@ type transfer struct {
 	root    ID // that is announced; zero before the target's record is here
 	records [][]byte
 	size    int         // of the records
-	known   map[ID]bool // commits that arrived, or that the sender lacks
+	known   map[ID]bool // commits that need not come; false if they have come
 	need    []ID        // commits to come
 	asked   map[ID]bool // of these
 	full    bool        // no more of history is taken
@@ -176,14 +176,23 @@ func (t *transfer) takeCommit(record []byte) error {
 	case t.root.IsZero() && id != t.target:
 		return fail(CodeDigest, "the first commit is %v, want %v", id, t.target)
 	case t.root.IsZero():
-	case t.known[id] || t.full:
+	case t.full:
 		return nil
-	case !slices.Contains(t.need, id):
+	}
+	spare, known := t.known[id]
+	if known && !spare {
+		return nil // it came by another line of descent
+	}
+	if !t.root.IsZero() && !known && !slices.Contains(t.need, id) {
 		return fail(CodeDigest, "commit %v is no ancestor that is awaited", id)
 	}
 	c, err := decodeCommit(record)
 	if err != nil {
 		return err
+	}
+	if spare {
+		t.passOver(id, c.Parents)
+		return nil
 	}
 	if t.root.IsZero() {
 		if c.Root.IsZero() {
@@ -195,6 +204,7 @@ func (t *transfer) takeCommit(record []byte) error {
 		}
 	}
 	t.resolved(id)
+	t.known[id] = false
 	t.records = append(t.records, slices.Clone(record))
 	t.size += len(record)
 	if len(t.records) >= maxRecords || t.size >= maxRecordSize {
@@ -202,7 +212,7 @@ func (t *transfer) takeCommit(record []byte) error {
 		return nil
 	}
 	for _, p := range c.Parents {
-		if t.known[p] || slices.Contains(t.need, p) {
+		if _, ok := t.known[p]; ok || slices.Contains(t.need, p) {
 			continue
 		}
 		_, err := t.s.store.Commit(t.s.ctx, p)
@@ -216,6 +226,17 @@ func (t *transfer) takeCommit(record []byte) error {
 		}
 	}
 	return nil
+}
+
+// passOver notes that a commit came that is here already: its ancestors are as
+// well, as far as they ever will be, and may come, as the sender does not know.
+func (t *transfer) passOver(id ID, parents []ID) {
+	t.known[id] = false
+	for _, p := range parents {
+		if _, ok := t.known[p]; !ok && !slices.Contains(t.need, p) && len(t.known) < 2*maxRecords {
+			t.known[p] = true
+		}
+	}
 }
 
 // resolved notes that a commit is not to come any more.

@@ -40,9 +40,9 @@ func (t *transfer) want(kind Kind, ids []ID) {
 // height; when it has become much, nodes are asked for one by one.
 func (t *transfer) walk() error {
 	var ids []ID
-	for len(t.stack) > 0 && len(t.chunks) <= queuedChunks {
-		limit := wantedNodes
-		if len(t.stack) > queuedNodes {
+	for len(t.stack) > 0 && len(t.chunks) <= t.s.tune.queuedChunks {
+		limit := t.s.tune.wantedNodes
+		if len(t.stack) > t.s.tune.queuedNodes {
 			limit = 1
 		}
 		if len(t.nodesOut) >= limit {
@@ -115,11 +115,11 @@ func (t *transfer) takeNode(node []byte) error {
 
 // askChunks asks for chunks while few are on their way.
 func (t *transfer) askChunks() {
-	if len(t.chunksOut) > wantedChunks/2 {
+	if len(t.chunksOut) > t.s.tune.wantedChunks/2 {
 		return
 	}
 	var ids []ID
-	for len(t.chunks) > 0 && len(t.chunksOut) < wantedChunks {
+	for len(t.chunks) > 0 && len(t.chunksOut) < t.s.tune.wantedChunks {
 		id := t.chunks[0]
 		t.chunks = t.chunks[1:]
 		if _, ok := t.chunksOut[id]; ok || t.s.store.HasChunk(id) {
