@@ -316,6 +316,7 @@ func (s *Session) serveWatch(m *Watch) error {
 		return err
 	}
 	s.watches[m.Request] = &watch{sent: head, due: true}
+	s.emit(Event{Kind: EventWatched, Request: m.Request})
 	return nil
 }
 
