@@ -22,9 +22,10 @@ type Request struct {
 	Session string
 	// UID and GID are who runs it.
 	UID, GID uint32
-	// Script is run as by bash -c, with Params as $1 and so on; or Args is a
-	// command line.
+	// Script is run as by bash -c, with Name as $0, if it is set, and Params as
+	// $1 and so on; or Args is a command line.
 	Script string
+	Name   string
 	Params []string
 	Args   []string
 	// Dir is the working directory, "" the session's, or the root.
@@ -163,7 +164,7 @@ func (x *Execution) runIn(r *Request, named *session, own *shell.Session) shell.
 // execution is the request in the shell's words.
 func (x *Execution) execution(r *Request) shell.Execution {
 	se := shell.Execution{
-		Script: r.Script, Params: r.Params, Args: r.Args, Dir: r.Dir, Env: r.Env, Limits: r.Limits,
+		Script: r.Script, Name: r.Name, Params: r.Params, Args: r.Args, Dir: r.Dir, Env: r.Env, Limits: r.Limits,
 		Stdout: &streamWriter{x, Stdout}, Stderr: &streamWriter{x, Stderr},
 	}
 	if x.in != nil {

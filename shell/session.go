@@ -70,6 +70,8 @@ type Execution struct {
 	Script string
 	// Args is a command line that is run as it is.
 	Args []string
+	// Name is $0 and starts messages; "" means the session's.
+	Name string
 	// Params are $1 and so on, for Script.
 	Params []string
 	// Env is put over the session's environment, exported, for good.
@@ -163,6 +165,9 @@ func (ses *Session) begin(x *execution, e *Execution) *state {
 		s.initVariables()
 	}
 	s.x = x
+	if s.arg0 = ses.opts.Name; e.Name != "" {
+		s.arg0 = e.Name
+	}
 	p := &process{x: x, pid: ses.pid, args: []string{s.arg0}, done: make(chan struct{}), wake: make(chan struct{}, 1)}
 	p.group, p.ppid = p.pid, 1
 	x.enter(p)
@@ -228,6 +233,9 @@ func (s *state) runMain(e *Execution) int {
 		s.change("BASH_EXECUTION_STRING").str = e.Script
 		s.vars["BASH_EXECUTION_STRING"].set = true
 		s.runText(e.Script, 1, "-c")
+		if s.p.pending.Load() != 0 { // a signal that came with the last command
+			s.runPending()
+		}
 	})
 }
 

@@ -24,6 +24,7 @@ restored.
 
     vfsctl up ./ws             make the workspace ws and mount it there
     vfsctl snapshot ws before  keep the present state under a name
+    vfsctl exec ws -c 'ls -l'  run a script in it, mounted or not
     vfsctl diff ws@before      what has changed since
     vfsctl down ./ws           unmount it
 
@@ -37,7 +38,8 @@ Exit codes:
   0  done
   1  an error, said in one line on standard error
   2  wrong usage
-  3  check, scrub or doctor found problems, and listed them`
+  3  check, scrub or doctor found problems, and listed them
+exec ends with the exit code of its script, and with 125 for an error.`
 
 // newRoot returns the whole command line.
 func newRoot(s streams) *cobra.Command {
@@ -82,6 +84,7 @@ func newRoot(s streams) *cobra.Command {
 const (
 	groupMount = "mount"
 	groupWork  = "work"
+	groupRun   = "run"
 	groupCare  = "care"
 )
 
@@ -89,6 +92,7 @@ func addCommands(root *cobra.Command, o *options, s streams) {
 	root.AddGroup(
 		&cobra.Group{ID: groupMount, Title: "Mounting:"},
 		&cobra.Group{ID: groupWork, Title: "Workspaces and their history:"},
+		&cobra.Group{ID: groupRun, Title: "Running scripts in them:"},
 		&cobra.Group{ID: groupCare, Title: "Looking after them:"},
 	)
 	add := func(group string, cmds ...*cobra.Command) {
@@ -100,6 +104,7 @@ func addCommands(root *cobra.Command, o *options, s streams) {
 	add(groupMount, newUp(o, s), newDown(o, s), newStatus(o, s), newVolumePlugin(o, s))
 	add(groupWork, newCreate(o, s), newList(o, s), newRemove(o, s), newFork(o, s), newSnapshot(o, s),
 		newSnapshots(o, s), newLog(o, s), newDiff(o, s), newRestore(o, s), newQuota(o, s))
+	add(groupRun, newExec(o, s), newExecs(o, s))
 	add(groupCare, newCheck(o, s), newScrub(o, s), newGC(o, s), newDoctor(o, s), newUpgradeDaemon(o, s), newBench(o, s), newConformance(o, s))
 	root.AddCommand(newVersion(o, s), newMan(s), newDaemon(o))
 }

@@ -24,7 +24,8 @@ type ExecRequest struct {
 	Workspace   string     `json:"workspace"`
 	Session     string     `json:"session,omitempty"` // "" is one of its own
 	Script      string     `json:"script,omitempty"`
-	Params      []string   `json:"params,omitempty"` // $1 and so on of Script
+	Name        string     `json:"name,omitempty"`   // $0 of Script
+	Params      []string   `json:"params,omitempty"` // $1 and so on
 	Args        []string   `json:"args,omitempty"`
 	Dir         string     `json:"dir,omitempty"`
 	Env         []string   `json:"env,omitempty"` // NAME=value

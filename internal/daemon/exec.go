@@ -73,7 +73,7 @@ func execRequest(r *control.ExecRequest) exec.Request {
 	l := &r.Limits
 	return exec.Request{
 		Workspace: r.Workspace, Session: r.Session, UID: r.UID, GID: r.GID,
-		Script: control.Name(r.Script, r.ScriptBytes), Params: control.ListNames(r.Params, r.ParamsBytes),
+		Script: control.Name(r.Script, r.ScriptBytes), Name: r.Name, Params: control.ListNames(r.Params, r.ParamsBytes),
 		Args: control.ListNames(r.Args, r.ArgsBytes), Dir: control.Name(r.Dir, r.DirBytes),
 		Env: control.ListNames(r.Env, r.EnvBytes), Input: r.Input, Paced: !r.Detach,
 		Limits: shell.Limits{
