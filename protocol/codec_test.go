@@ -103,13 +103,16 @@ func TestEveryMessageComesBack(t *testing.T) {
 	}
 }
 
-func TestDecoderRefuses(t *testing.T) {
+type refusedBody struct {
+	body []byte
+	code Code
+}
+
+// refusedBodies are bodies of frames that no decoder may take.
+func refusedBodies() map[string]refusedBody {
 	long := strings.Repeat("x", 2000)
 	tooMany := make([]ID, maxIDs+1)
-	cases := map[string]struct {
-		body []byte
-		code Code
-	}{
+	return map[string]refusedBody{
 		"nothing":           {[]byte{}, CodeProtocol},
 		"no array":          {[]byte{0x01}, CodeProtocol},
 		"nil":               {[]byte{0xc0}, CodeProtocol},
@@ -135,7 +138,10 @@ func TestDecoderRefuses(t *testing.T) {
 		"a huge payload":    {AppendFrame(nil, &Edits{Edits: Payload{Codec: 1, Size: maxRaw + 1}})[frameHeader:], CodeProtocol},
 		"a huge window":     {AppendFrame(nil, &Credit{Class: 1, Bytes: maxWindow + 1})[frameHeader:], CodeProtocol},
 	}
-	for name, c := range cases {
+}
+
+func TestDecoderRefuses(t *testing.T) {
+	for name, c := range refusedBodies() {
 		m, err := DecodeBody(c.body)
 		var e *Error
 		if !errors.As(err, &e) || e.Code != c.code {

@@ -499,7 +499,7 @@ func TestSimulationNotices(t *testing.T) {
 func TestSimulation(t *testing.T) {
 	seeds, steps := 60, 6000
 	if os.Getenv("VFSD_SOAK") != "" {
-		seeds, steps = 5000, 20000
+		seeds, steps = 2000, 8000
 	}
 	first := uint64(1)
 	if one, err := strconv.ParseUint(os.Getenv("VFSD_SEED"), 10, 64); err == nil {
