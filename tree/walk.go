@@ -63,6 +63,22 @@ func Children(node []byte) ([]chunk.ID, error) {
 	return ids, nil
 }
 
+// Inspect returns the level of an encoded node, leaves being 0, and the digests
+// of its children. It checks the encoding, not the digest. The empty leaf, which
+// is never stored or sent, is refused.
+func Inspect(node []byte) (level int, children []chunk.ID, err error) {
+	id := chunk.Sum(node)
+	n, err := decode(id, node)
+	if err != nil {
+		return 0, nil, err
+	}
+	if n.n == 0 {
+		return 0, nil, corrupt(id, "an empty leaf")
+	}
+	children, err = Children(node)
+	return int(n.level), children, err
+}
+
 // Entries calls fn for each entry of an encoded leaf in order, and for none of
 // an inner node. The key is valid during the call, the value as long as node
 // is unchanged. It checks the encoding, not the digest.

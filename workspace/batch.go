@@ -133,6 +133,12 @@ func (w *Workspace) mutate(op *vfs.Op, fn func(b *batch) error) error {
 
 func (w *Workspace) tryMutate(op *vfs.Op, fn func(b *batch) error) error {
 	w.mu.Lock()
+	for w.paused != nil {
+		paused := w.paused
+		w.mu.Unlock()
+		<-paused
+		w.mu.Lock()
+	}
 	if err := w.writable(); err != nil {
 		w.mu.Unlock()
 		return err

@@ -246,6 +246,7 @@ func (w *Workspace) putHead(ctx context.Context, h head, c *Commit) (chunk.ID, e
 	w.mu.Lock()
 	w.head = h
 	w.mu.Unlock()
+	w.headWatchers.tell(id)
 	return id, nil
 }
 

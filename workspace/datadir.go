@@ -480,6 +480,7 @@ func (d *DataDir) Fork(ctx context.Context, from *Workspace, commit chunk.ID, na
 	from.mu.RUnlock()
 	h.ID, h.Replica, h.Next, h.Commit, h.Root, h.Epoch = id, replica, next, commit, c.Root, 1
 	h.Inodes, h.Blocks, h.Created = c.Inodes, c.Blocks, now()
+	h.Refs = []Ref{{forkRef, commit}} // from where both go on, for when they are merged
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.createLocked(name, func() (*head, error) { return &h, nil })

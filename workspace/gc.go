@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vfsd/vfsd/chunk"
+	"github.com/vfsd/vfsd/internal/hostfs"
 	"github.com/vfsd/vfsd/journal"
 	"github.com/vfsd/vfsd/tree"
 )
@@ -70,7 +71,10 @@ func (d *DataDir) beginGC(ctx context.Context) (*chunk.GC, *gcRoots, error) {
 	}
 	gc := d.chunks.BeginGC()
 	for _, w := range d.open {
-		w.roots(roots)
+		if err := w.roots(roots); err != nil {
+			gc.Abort()
+			return nil, nil, err
+		}
 	}
 	return gc, roots, nil
 }
@@ -97,7 +101,12 @@ func (d *DataDir) sleepingRoots(name string, roots *gcRoots) error {
 		}
 	}
 	roots.head(h)
-	return nil
+	return roots.incoming(d.fsys, d.path(name))
+}
+
+// incoming adds what imports have stored that nothing refers to yet.
+func (r *gcRoots) incoming(fsys hostfs.FS, dir string) error {
+	return readLedgers(fsys, dir, func(id chunk.ID) { r.chunks = append(r.chunks, id) })
 }
 
 func (r *gcRoots) head(h *head) {
@@ -105,10 +114,19 @@ func (r *gcRoots) head(h *head) {
 	for _, s := range h.Snapshots {
 		r.commits = append(r.commits, s.Commit)
 	}
+	for _, ref := range h.Refs {
+		r.commits = append(r.commits, ref.Commit)
+	}
 }
 
 // roots adds everything that w needs: checkpointing is held.
-func (w *Workspace) roots(r *gcRoots) {
+func (w *Workspace) roots(r *gcRoots) error {
+	if err := w.flushLedgers(); err != nil {
+		return err
+	}
+	if err := r.incoming(w.fsys, w.dir); err != nil {
+		return err
+	}
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	r.head(&w.head)
@@ -124,6 +142,7 @@ func (w *Workspace) roots(r *gcRoots) {
 			})
 		}
 	}
+	return nil
 }
 
 // marker marks what roots reach.
@@ -138,33 +157,49 @@ func (m *marker) mark(r *gcRoots) error {
 		m.gc.Mark(id)
 	}
 	for _, id := range r.commits {
-		if _, err := m.commit(id); err != nil {
+		if err := m.commit(id, false); err != nil {
 			return err
 		}
 	}
 	for _, id := range r.heads {
-		for k := 0; k < keptCommits && m.d.chunks.Has(id); k++ {
-			c, err := m.commit(id)
-			if err != nil {
-				return err
-			}
-			if len(c.Parents) == 0 {
-				break
-			}
-			id = c.Parents[0]
+		if err := m.history(id); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (m *marker) commit(id chunk.ID) (*Commit, error) {
+// history marks the newest commits with their trees, and the records alone of
+// those before them.
+func (m *marker) history(head chunk.ID) error {
+	seen := 0
+	return past{m.ctx, m.d.chunks}.walk(head, keptRecords, func(id chunk.ID, c *Commit) (bool, error) {
+		if seen++; seen > keptCommits {
+			m.gc.Mark(id)
+			return true, nil
+		}
+		// What a peer made on the way to a commit came without its tree.
+		return true, m.commit(id, seen > 1)
+	})
+}
+
+// commit marks a commit and its tree, or what of that is here.
+func (m *marker) commit(id chunk.ID, partial bool) error {
 	c, err := getCommit(m.ctx, m.d.chunks, id)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	m.gc.Mark(id)
+	if partial && !m.d.chunks.Has(c.Root) {
+		return nil
+	}
 	t := tree.Load(m.d.chunks.Raw(), m.d.cache, c.Root)
-	return c, t.Nodes(m.ctx, m.node)
+	return t.Nodes(m.ctx, func(id chunk.ID, level int) (bool, error) {
+		if partial && !m.d.chunks.Has(id) {
+			return false, nil
+		}
+		return m.node(id, level)
+	})
 }
 
 // node marks a tree node and, the first time, the chunks that its entries name.

@@ -76,8 +76,12 @@ func (w *Workspace) moveHead(h head) error {
 		return fmt.Errorf("write head: %w", err)
 	}
 	w.mu.Lock()
+	moved := w.head.Commit != h.Commit
 	w.head = h
 	w.mu.Unlock()
+	if moved {
+		w.headWatchers.tell(h.Commit)
+	}
 	return nil
 }
 
@@ -89,8 +93,8 @@ func (w *Workspace) snapshotNames() []string {
 	return names
 }
 
-// Log returns the newest commits, at most limit of them, newest first. It ends
-// where history was pruned.
+// Log returns the newest commits, at most limit of them, newest first, those
+// included that merges brought. It ends where history was pruned.
 func (w *Workspace) Log(ctx context.Context, limit int) ([]Entry, error) {
 	w.mu.RLock()
 	h := w.head
@@ -100,21 +104,11 @@ func (w *Workspace) Log(ctx context.Context, limit int) ([]Entry, error) {
 		named[s.Commit] = append(named[s.Commit], s.Name)
 	}
 	var log []Entry
-	for id := h.Commit; len(log) < limit && w.chunks.Has(id); {
-		c, err := getCommit(ctx, w.chunks, id)
-		if errors.Is(err, chunk.ErrNotFound) {
-			break
-		}
-		if err != nil {
-			return log, err
-		}
+	err := w.past(ctx).walk(h.Commit, limit, func(id chunk.ID, c *Commit) (bool, error) {
 		log = append(log, Entry{ID: id, Commit: c, Snapshots: named[id]})
-		if len(c.Parents) == 0 {
-			break
-		}
-		id = c.Parents[0]
-	}
-	return log, nil
+		return true, nil
+	})
+	return log, err
 }
 
 // minPrefix is how many hex digits name a commit at least.

@@ -83,8 +83,8 @@ func (w *Workspace) swapTree(ctx context.Context, c *Commit) (int, []vfs.Change,
 		return 0, nil, ErrBusy
 	}
 	old, target := w.layers.base, tree.Load(w.chunks.Raw(), w.cache, c.Root)
-	changed, changes, err := w.treeChanges(ctx, old, target)
-	if err != nil || changed == 0 {
+	d, err := w.differing(ctx, old, target)
+	if err != nil || d.count == 0 {
 		return 0, nil, err
 	}
 	if err := w.adoptLost(target); err != nil {
@@ -111,52 +111,11 @@ func (w *Workspace) swapTree(ctx context.Context, c *Commit) (int, []vfs.Change,
 	w.head, w.layers.base = h, target
 	w.usage = usage{c.Inodes, c.Blocks}
 	w.changed++
-	return changed, changes, w.reloadInodes()
+	return d.count, d.changes, w.reload(d)
 }
 
 // maxChanges is how many changes are announced one by one.
 const maxChanges = 10000
-
-// treeChanges lists what caches must forget when one tree replaces another.
-func (w *Workspace) treeChanges(ctx context.Context, from, to *tree.Tree) (int, []vfs.Change, error) {
-	count := 0
-	var changes []vfs.Change
-	var last vfs.Ino
-	var inner error
-	err := tree.Diff(ctx, from, to, func(c tree.Change) bool {
-		count++
-		if len(changes) > maxChanges {
-			return true
-		}
-		ino := keyIno(c.Key)
-		if c.Key[0] != keyDentry {
-			if ino != last {
-				changes = append(changes, vfs.Change{Kind: vfs.ChangeData, Ino: ino, Len: -1})
-				last = ino
-			}
-			return true
-		}
-		x := vfs.Change{Kind: vfs.ChangeEntry, Parent: ino, Name: string(keySuffix(c.Key)), Gone: c.New == nil}
-		v := c.New
-		if v == nil {
-			v = c.Old
-		}
-		var d dentryValue
-		if d, inner = decodeDentry(v); inner != nil {
-			return false
-		}
-		x.Ino = d.ino
-		changes = append(changes, x)
-		return true
-	})
-	if err == nil {
-		err = inner
-	}
-	if len(changes) > maxChanges {
-		changes = []vfs.Change{{Kind: vfs.ChangeAll}}
-	}
-	return count, changes, err
-}
 
 // held reports whether somebody uses n.
 func (w *Workspace) held(n *inode) bool {
@@ -202,26 +161,32 @@ func (w *Workspace) adoptLost(target *tree.Tree) error {
 func (w *Workspace) reloadInodes() error {
 	var first error
 	for _, n := range w.inodes.all() {
-		fresh, err := loadInode(&w.layers, n.ino)
-		switch {
-		case errors.Is(err, syscall.ENOENT):
-			if !n.orphan {
-				w.forget(n)
-			}
-		case err != nil:
-			if first == nil {
-				first = err
-			}
-			w.inodes.drop(n.ino)
-		default:
-			// An orphan that the commit has a name for is that file again: whoever
-			// has it open sees what was restored.
-			n.v, n.base, n.delta, n.unsynced = fresh.v, fresh.base, nil, unsynced{}
-			n.orphan, n.tmpfile, n.resized = false, false, false
-			delete(w.orphans, n.ino)
+		if err := w.reloadInode(n); err != nil && first == nil {
+			first = err
 		}
 	}
 	return first
+}
+
+// reloadInode makes one cached inode agree with a new base.
+func (w *Workspace) reloadInode(n *inode) error {
+	fresh, err := loadInode(&w.layers, n.ino)
+	switch {
+	case errors.Is(err, syscall.ENOENT):
+		if !n.orphan {
+			w.forget(n)
+		}
+	case err != nil:
+		w.inodes.drop(n.ino)
+		return err
+	default:
+		// An orphan that the commit has a name for is that file again: whoever
+		// has it open sees what was restored.
+		n.v, n.base, n.delta, n.unsynced = fresh.v, fresh.base, nil, unsynced{}
+		n.orphan, n.tmpfile, n.resized = false, false, false
+		delete(w.orphans, n.ino)
+	}
+	return nil
 }
 
 // all returns what is cached, as a copy.

@@ -61,6 +61,7 @@ type Workspace struct {
 	changed    uint64             // guarded by mu: counts batches
 	closed     bool               // guarded by mu
 	scratch    batch              // guarded by mu
+	paused     chan struct{}      // guarded by mu: changes wait until it is closed; nil when they need not
 	enc        *recordEncoder     // guarded by mu
 	timer      *time.Timer        // guarded by mu: fires when a change has waited long enough
 	background sync.WaitGroup     // checkpoints under way by themselves
@@ -72,6 +73,11 @@ type Workspace struct {
 		sync.Mutex
 		m map[vfs.Ino]int32
 	}
+
+	importsMu sync.Mutex
+	imports   map[chunk.ID]*openImport // under way, by commit; guarded by importsMu
+
+	headWatchers headWatchers
 
 	watchMu  sync.Mutex
 	watchers []vfs.Watcher // replaced whole when it changes; guarded by watchMu

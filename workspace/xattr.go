@@ -189,7 +189,9 @@ func (w *Workspace) roomForXattr(n *inode, name string) error {
 	}
 	total := len(name) + 1
 	for _, s := range names {
-		total += len(s) + 1
+		if !isPrivate(s) {
+			total += len(s) + 1
+		}
 	}
 	if total > vfs.MaxXattrList {
 		return syscall.ENOSPC
@@ -213,12 +215,13 @@ func (w *Workspace) Listxattr(op *vfs.Op, ino vfs.Ino) ([]string, error) {
 		return nil, err
 	}
 	names, err := w.xattrNames(n)
-	if err != nil || op.Capable(vfs.CapSysAdmin, nil) {
-		return names, err
+	if err != nil {
+		return nil, err
 	}
+	privileged := op.Capable(vfs.CapSysAdmin, nil)
 	visible := names[:0]
 	for _, s := range names {
-		if !strings.HasPrefix(s, "trusted.") {
+		if !isPrivate(s) && (privileged || !strings.HasPrefix(s, "trusted.")) {
 			visible = append(visible, s)
 		}
 	}
