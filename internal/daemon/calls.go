@@ -40,6 +40,7 @@ func (d *Daemon) register() {
 	control.ScrubStream.Serve(s, d.scrub)
 	control.CollectGarbageCall.Serve(s, d.collectGarbage)
 	d.registerExec()
+	d.registerSync()
 }
 
 func (d *Daemon) status(context.Context, control.StatusRequest) (control.Status, error) {

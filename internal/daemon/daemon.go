@@ -17,6 +17,7 @@ import (
 	"github.com/vfsd/vfsd/exec"
 	"github.com/vfsd/vfsd/internal/control"
 	"github.com/vfsd/vfsd/internal/hostfs"
+	"github.com/vfsd/vfsd/replica"
 	"github.com/vfsd/vfsd/workspace"
 )
 
@@ -59,6 +60,11 @@ type Daemon struct {
 	mounts map[string]*activeMount // by mount point; guarded by mu
 	left   []tableEntry            // of a daemon that died, not taken up; guarded by mu
 	notes  []string                // guarded by mu
+
+	remotes       remotes
+	shares        shares
+	local, public *replica.Server
+	peerAddresses []string // where it listens for peers; guarded by mu
 }
 
 // maxNotes is how many notes a status holds; older ones are in the log.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/vfsd/vfsd/internal/control"
@@ -22,6 +23,8 @@ type RunOptions struct {
 	StopWait time.Duration
 	// Metrics is the TCP address to serve metrics on; "" serves none.
 	Metrics string
+	// Listen are the TCP addresses to listen for peers on.
+	Listen []string
 	// Ready hears once that calls are answered, or why they never will be.
 	Ready func(error)
 	// Level is the log's, if it goes along to a process that takes over.
@@ -132,12 +135,35 @@ func (d *Daemon) closeNow(ctx context.Context) error {
 }
 
 // startServices begins what is served beside the socket and the mounts. stop
-// ends it, and waits.
+// ends it, and every session of a peer, and waits.
 func (d *Daemon) startServices(o RunOptions) (stop func(), err error) {
-	if o.Metrics == "" {
-		return func() {}, nil
+	d.startPeers()
+	local, public := d.peers()
+	stops := []func(){local.Close, public.Close}
+	stop = func() {
+		for _, f := range slices.Backward(stops) {
+			f()
+		}
 	}
-	return d.serveMetrics(o.Metrics)
+	start := func(f func() (func(), error)) {
+		if err != nil {
+			return
+		}
+		var one func()
+		if one, err = f(); err == nil {
+			stops = append(stops, one)
+		}
+	}
+	if len(o.Listen) > 0 {
+		start(func() (func(), error) { return d.listenPeers(o.Listen) })
+	}
+	if o.Metrics != "" {
+		start(func() (func(), error) { return d.serveMetrics(o.Metrics) })
+	}
+	if err != nil {
+		stop()
+	}
+	return stop, err
 }
 
 // callPatience bounds how long calls under way may take to notice the end.

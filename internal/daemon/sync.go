@@ -1,0 +1,253 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/vfsd/vfsd/internal/control"
+	"github.com/vfsd/vfsd/protocol"
+	"github.com/vfsd/vfsd/replica"
+	"github.com/vfsd/vfsd/workspace"
+)
+
+// registerSync says who answers the calls of synchronisation.
+func (d *Daemon) registerSync() {
+	s := d.server
+	d.remotes.file = stateFile{d.dir, remotesName}
+	d.shares.dir, d.shares.file = d.dir, stateFile{d.dir, sharesName}
+	d.startPeers()
+	s.ServePeers(d.servePeer)
+	control.RemotesCall.Serve(s, d.listRemotes)
+	control.SetRemoteCall.Serve(s, d.setRemote)
+	control.RemoveRemoteCall.Serve(s, d.removeRemote)
+	control.ShareCall.Serve(s, d.share)
+	control.SharesCall.Serve(s, d.listShares)
+	control.RevokeCall.Serve(s, d.revoke)
+	control.SyncStream.Serve(s, d.sync)
+	control.CloneStream.Serve(s, d.clone)
+	control.WatchStream.Serve(s, d.watch)
+	control.ConflictsCall.Serve(s, d.conflicts)
+	control.ResolveCall.Serve(s, d.resolve)
+}
+
+// openRemote begins a session with a remote of a workspace.
+func (d *Daemon) openRemote(ctx context.Context, r control.SyncRequest, write bool) (*replica.Peer, *replica.Client, string, error) {
+	w, err := d.data.Open(r.Workspace)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	name, m, err := d.remotes.find(r.Workspace, r.Remote)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	c, err := d.connectRemote(ctx, w, name, m, write)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	return &replica.Peer{Workspace: w, Name: name, Lazy: m.Lazy}, c, name, nil
+}
+
+// sync answers push, pull and both.
+func (d *Daemon) sync(ctx context.Context, r control.SyncRequest, out control.Sink[control.SyncProgress]) (control.Synced, error) {
+	exchange := map[control.Direction]func(*replica.Peer, context.Context, *replica.Client) (replica.Outcome, error){
+		control.Pull: (*replica.Peer).Pull, control.Push: (*replica.Peer).Push, control.Both: (*replica.Peer).Sync,
+	}[r.Direction]
+	if exchange == nil {
+		return control.Synced{}, control.Errorf(control.KindUsage, "direction %q: it is pull, push or both", r.Direction)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p, c, name, err := d.openRemote(ctx, r, r.Direction != control.Pull)
+	if err != nil {
+		return control.Synced{}, err
+	}
+	begun := time.Now()
+	stop := report(c, out)
+	o, err := exchange(p, ctx, c)
+	stop()
+	if err != nil {
+		cancel()
+		return control.Synced{}, syncError(name, err)
+	}
+	c.Close()
+	return synced(name, o, c.Stats(), begun), nil
+}
+
+func synced(name string, o replica.Outcome, s protocol.Stats, begun time.Time) control.Synced {
+	return control.Synced{Remote: name, Head: o.Head.String(), Peer: o.Peer.String(), Pulled: o.Pulled, Pushed: o.Pushed,
+		Merged: o.Merged, Conflicts: o.Conflicts, Passed: progress(s), Took: int64(time.Since(begun))}
+}
+
+func progress(s protocol.Stats) control.SyncProgress {
+	return control.SyncProgress{BytesIn: s.BytesIn, BytesOut: s.BytesOut, ChunksIn: s.ChunksIn, ChunksOut: s.ChunksOut,
+		ChunkBytesIn: s.ChunkBytesIn, ChunkBytesOut: s.ChunkBytesOut, ChunksHad: s.ChunksHad,
+		NodesIn: s.NodesIn, NodesOut: s.NodesOut, EditsIn: s.EditsIn, EditsOut: s.EditsOut}
+}
+
+// reportEvery is how often a transfer tells how far it has come.
+const reportEvery = 200 * time.Millisecond
+
+// report sends the figures of a session until stop is called.
+func report(c *replica.Client, out control.Sink[control.SyncProgress]) (stop func()) {
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(reportEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				out.Item(progress(c.Stats()))
+			case <-quit:
+				return
+			}
+		}
+	}()
+	return func() { close(quit); <-done }
+}
+
+// syncError says what an exchange's error means to whoever asked.
+func syncError(name string, err error) error {
+	var e *protocol.Error
+	switch {
+	case errors.Is(err, replica.ErrPeerAhead):
+		return control.Errorf(control.KindBusy, "remote %s: %w", name, err)
+	case errors.Is(err, replica.ErrOtherPeer):
+		return control.Errorf(control.KindNoRight, "remote %s: %w; if it is meant, vfsctl remote add --forget takes the new key", name, err)
+	case errors.As(err, &e):
+		return control.Errorf(kindOf(e.Code), "remote %s: %w", name, err)
+	}
+	return Classify(err)
+}
+
+// kindOf gives the failures of the protocol a kind.
+func kindOf(c protocol.Code) control.Kind {
+	switch c {
+	case protocol.CodeDenied, protocol.CodeExpired:
+		return control.KindNoRight
+	case protocol.CodeNotFound:
+		return control.KindNotFound
+	case protocol.CodeHeadMoved, protocol.CodeBusy:
+		return control.KindBusy
+	case protocol.CodeVersion, protocol.CodeUnsupported:
+		return control.KindUnsupported
+	case protocol.CodeDigest, protocol.CodeRoot, protocol.CodeInvalid:
+		return control.KindCorrupt
+	case protocol.CodeRefused:
+		return control.KindNoSpace
+	case protocol.CodeCanceled:
+		return control.KindInterrupted
+	}
+	return control.KindInternal
+}
+
+// clone makes a workspace that is a replica of a peer's, or goes on with one that
+// was cut off.
+func (d *Daemon) clone(ctx context.Context, r control.CloneRequest, out control.Sink[control.SyncProgress]) (control.Synced, error) {
+	m := remote{URL: r.URL, Token: r.Token, CA: r.CA, Lazy: r.Lazy}
+	if err := m.check(); err != nil {
+		return control.Synced{}, err
+	}
+	a, err := replica.ParseAddress(r.URL)
+	if err != nil {
+		return control.Synced{}, control.Errorf(control.KindUsage, "%w", err)
+	}
+	if r.Workspace == "" {
+		r.Workspace = a.Workspace
+	}
+	if err := d.checkSelf(r.Workspace, a); err != nil {
+		return control.Synced{}, err
+	}
+	made, err := d.begin(ctx, r, m)
+	if err != nil {
+		return control.Synced{}, err
+	}
+	res, err := d.sync(ctx, control.SyncRequest{Workspace: r.Workspace, Remote: defaultRemote, Direction: control.Pull}, out)
+	res.Workspace = r.Workspace
+	if err != nil && made && !errors.Is(err, replica.ErrLost) && ctx.Err() == nil {
+		// Refused from the beginning: nothing has come that could be gone on with.
+		err = errors.Join(err, d.remotes.forget(r.Workspace), d.data.Remove(r.Workspace))
+	}
+	return res, err
+}
+
+// begin makes the workspace of a clone, or finds the one that was begun.
+func (d *Daemon) begin(ctx context.Context, r control.CloneRequest, m remote) (made bool, err error) {
+	_, err = d.data.Create(ctx, r.Workspace, uint32(os.Getuid()), uint32(os.Getgid()))
+	if errors.Is(err, workspace.ErrExists) {
+		w, oerr := d.data.Open(r.Workspace)
+		_, old, ferr := d.remotes.find(r.Workspace, defaultRemote)
+		if oerr != nil || ferr != nil || old.URL != m.URL || !w.Blank() {
+			return false, err
+		}
+		err = nil
+	} else if err == nil {
+		made = true
+	}
+	if err != nil {
+		return made, err
+	}
+	return made, d.remotes.change(func(all map[string]map[string]remote) (bool, error) {
+		old := all[r.Workspace][defaultRemote]
+		if old.URL == m.URL {
+			m.Fingerprint = old.Fingerprint
+		}
+		if all[r.Workspace] == nil {
+			all[r.Workspace] = map[string]remote{}
+		}
+		all[r.Workspace][defaultRemote] = m
+		return true, nil
+	})
+}
+
+// reconnectAfter is how long watch waits before it tries a lost peer again, at
+// first and at most.
+const (
+	reconnectAfter  = 200 * time.Millisecond
+	reconnectAtMost = 30 * time.Second
+)
+
+// watch keeps a workspace and a remote equal until the caller goes away. A lost
+// connection is made again.
+func (d *Daemon) watch(ctx context.Context, r control.WatchRequest, out control.Sink[control.Synced]) (control.Empty, error) {
+	pause := reconnectAfter
+	for {
+		begun := time.Now()
+		name, err := d.watchOnce(ctx, r, out)
+		if ctx.Err() != nil {
+			return control.Empty{}, ctx.Err()
+		}
+		if kind := control.KindOf(syncError(name, err)); kind == control.KindNotFound || kind == control.KindNoRight || kind == control.KindUsage || kind == control.KindUnsupported {
+			return control.Empty{}, syncError(name, err)
+		}
+		d.log.Warn("watch", "workspace", r.Workspace, "remote", name, "err", err)
+		if time.Since(begun) > reconnectAtMost {
+			pause = reconnectAfter
+		}
+		out.Item(control.Synced{Remote: name, Lost: Classify(err).Message})
+		select {
+		case <-time.After(pause):
+			pause = min(2*pause, reconnectAtMost)
+		case <-ctx.Done():
+			return control.Empty{}, ctx.Err()
+		}
+	}
+}
+
+func (d *Daemon) watchOnce(ctx context.Context, r control.WatchRequest, out control.Sink[control.Synced]) (string, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p, c, name, err := d.openRemote(ctx, control.SyncRequest{Workspace: r.Workspace, Remote: r.Remote}, true)
+	if err != nil {
+		return name, err
+	}
+	begun := time.Now()
+	err = p.Watch(ctx, c, func(o replica.Outcome) {
+		out.Item(synced(name, o, c.Stats(), begun))
+		begun = time.Now()
+	})
+	c.Close()
+	return name, err
+}

@@ -1,0 +1,154 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/vfsd/vfsd/protocol"
+)
+
+// How much is read and written at a time, and how long a peer may take to take
+// it.
+const (
+	readSize     = 256 << 10
+	writeSize    = 1 << 20
+	writeTimeout = 2 * time.Minute
+)
+
+// conn drives a session over a connection: one goroutine reads, the caller of run
+// writes. Whoever uses the session holds mu and calls wake afterwards.
+type conn struct {
+	nc net.Conn
+	// handle hears of events, in order, with mu held.
+	handle func(protocol.Event)
+	kick   chan struct{}
+
+	mu sync.Mutex
+	s  *protocol.Session // guarded by mu
+}
+
+func newConn(nc net.Conn, s *protocol.Session, handle func(protocol.Event)) *conn {
+	return &conn{nc: nc, s: s, handle: handle, kick: make(chan struct{}, 1)}
+}
+
+// wake has the writer look for something to send.
+func (c *conn) wake() {
+	select {
+	case c.kick <- struct{}{}:
+	default:
+	}
+}
+
+// do uses the session.
+func (c *conn) do(f func(*protocol.Session)) {
+	c.mu.Lock()
+	f(c.s)
+	c.dispatch()
+	c.mu.Unlock()
+	c.wake()
+}
+
+// dispatch hands events on. mu is held.
+func (c *conn) dispatch() {
+	for _, e := range c.s.Events() {
+		c.handle(e)
+	}
+}
+
+// run drives the session until it is closed, or ctx ends, and closes the
+// connection. It returns why the session ended.
+func (c *conn) run(ctx context.Context) error {
+	var reading sync.WaitGroup
+	reading.Go(c.read)
+	stop := context.AfterFunc(ctx, func() { c.do(func(s *protocol.Session) { s.Abort(context.Cause(ctx)) }) })
+	err := c.write()
+	stop()
+	c.do(func(s *protocol.Session) { s.Abort(err) })
+	if cerr := c.nc.Close(); cerr != nil && !errors.Is(cerr, net.ErrClosed) && err == nil {
+		err = cerr
+	}
+	reading.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if serr := c.s.Err(); serr != nil {
+		return serr
+	}
+	return err
+}
+
+// read gives the session what arrives.
+func (c *conn) read() {
+	buf := make([]byte, readSize)
+	for {
+		n, err := c.nc.Read(buf)
+		over := false
+		c.do(func(s *protocol.Session) {
+			if n > 0 {
+				// The session keeps its error; run returns it.
+				_ = s.Receive(time.Now(), buf[:n])
+			}
+			if err != nil {
+				s.Abort(lost(err))
+			}
+			over = s.Closed()
+		})
+		if over {
+			return
+		}
+	}
+}
+
+// ErrLost says that a connection ended in the middle. What arrived is kept.
+var ErrLost = errors.New("the connection was lost; run it again: what arrived is kept")
+
+func lost(err error) error { return errors.Join(ErrLost, err) }
+
+// write sends what the session has to send, until it is closed and everything
+// is sent.
+func (c *conn) write() error {
+	var buf []byte
+	for {
+		c.mu.Lock()
+		buf = c.s.Output(buf[:0], writeSize)
+		c.dispatch()
+		over, deadline := c.s.Closed(), c.s.Deadline()
+		c.mu.Unlock()
+		if len(buf) > 0 {
+			if err := c.nc.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+				return err
+			}
+			if _, err := c.nc.Write(buf); err != nil {
+				return lost(err)
+			}
+			continue
+		}
+		if over {
+			return nil
+		}
+		c.await(deadline)
+	}
+}
+
+// await returns when there may be something to send.
+func (c *conn) await(deadline time.Time) {
+	timer := time.NewTimer(time.Until(deadline))
+	defer timer.Stop()
+	select {
+	case <-c.kick:
+	case now := <-timer.C:
+		c.mu.Lock()
+		_ = c.s.Tick(now) // the session keeps its error
+		c.dispatch()
+		c.mu.Unlock()
+	}
+}
+
+// stats returns what the session has counted.
+func (c *conn) stats() protocol.Stats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.s.Stats()
+}
