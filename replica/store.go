@@ -39,12 +39,24 @@ func storeError(err error) error {
 	return fmt.Errorf("%w: %w", kind, err)
 }
 
+// Head is zero while nothing has ever happened in the workspace: it has no
+// commit that a peer would have to take up, and takes whatever is pushed.
 func (s store) Head(ctx context.Context) (protocol.ID, error) {
+	if s.w.Blank() {
+		return protocol.ID{}, nil
+	}
 	id, err := s.w.SyncHead(ctx)
 	return protocol.ID(id), storeError(err)
 }
 
 func (s store) CompareAndSwapHead(ctx context.Context, old, new protocol.ID) error {
+	if old.IsZero() {
+		blank := s.w.Head() // before the question, so that nothing comes in between
+		if !s.w.Blank() {
+			return protocol.ErrHeadMoved
+		}
+		old = protocol.ID(blank)
+	}
 	return storeError(s.w.MoveHead(ctx, chunk.ID(old), chunk.ID(new)))
 }
 

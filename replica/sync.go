@@ -48,6 +48,12 @@ func (p *Peer) knows(ctx context.Context, id chunk.ID) error {
 // Pull brings the peer's commits here and merges them with what is here.
 func (p *Peer) Pull(ctx context.Context, c *Client) (Outcome, error) {
 	theirs, _, err := c.Fetch(ctx, chunk.ID{}, p.Lazy)
+	if errors.Is(err, protocol.ErrNotFound) {
+		// Nothing has ever happened there: that is no failure.
+		if head, oerr := c.Open(ctx); oerr == nil && head.IsZero() {
+			return Outcome{Head: p.Workspace.Head()}, nil
+		}
+	}
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -83,6 +89,9 @@ func (p *Peer) give(ctx context.Context, c *Client, theirs chunk.ID) (Outcome, e
 	o := Outcome{Head: head, Peer: theirs}
 	if head == theirs {
 		return o, p.knows(ctx, head)
+	}
+	if theirs.IsZero() && p.Workspace.Blank() {
+		return o, nil
 	}
 	if !theirs.IsZero() {
 		ahead, err := p.Workspace.IsAncestor(ctx, theirs, head)
