@@ -58,7 +58,7 @@ func (a arithVars) element(name, sub string) (string, error) {
 	if sub == "@" || sub == "*" {
 		return strings.Join(s.elements(v), " "), nil
 	}
-	i, ok := s.arithmetic(sub, "")
+	i, ok := s.arithmetic(s.expandedIndex(sub), "")
 	if !ok {
 		s.dropTop()
 	}
@@ -67,6 +67,14 @@ func (a arithVars) element(name, sub string) (string, error) {
 		s.errorf("%s: bad array subscript", name)
 	}
 	return text, nil
+}
+
+// expandedIndex expands a subscript that came of a variable's value: x='a[$i]'.
+func (s *state) expandedIndex(sub string) string {
+	if strings.IndexAny(sub, "$`\"") < 0 {
+		return sub
+	}
+	return s.expandIndex(s.parseSubscript(sub))
 }
 
 // inRange reports whether a negative index counts back to an element's place.
@@ -103,7 +111,7 @@ func (a arithVars) Assign(name, sub string, indexed bool, value int64) error {
 	} else if v, _, _ := s.lookup(name); v != nil && v.attr&attrAssoc != 0 {
 		ok = s.assignElement(name, subscript{text: unquoteKey(sub), raw: true}, text, false)
 	} else {
-		ok = s.assignElement(name, subscript{text: sub, raw: true}, text, false)
+		ok = s.assignElement(name, subscript{text: s.expandedIndex(sub), raw: true}, text, false)
 	}
 	if !ok {
 		return errReported

@@ -164,6 +164,9 @@ func charPart(c byte) syntax.WordPart {
 	if isNameByte(c) {
 		return &syntax.Lit{Value: string(rune(c))}
 	}
+	if c == '\\' {
+		return &syntax.SglQuoted{} // it quotes the nothing that follows
+	}
 	return &syntax.SglQuoted{Value: string(rune(c))}
 }
 

@@ -176,8 +176,10 @@ func (s *state) candidates(action, word string) []string {
 		for n := range s.aliases {
 			out = append(out, n)
 		}
-	case "builtin", "enabled", "helptopic":
+	case "builtin", "enabled":
 		return builtinNames()
+	case "helptopic":
+		return append(builtinNames(), keywords...)
 	case "disabled":
 		for n := range s.disabled {
 			out = append(out, n)

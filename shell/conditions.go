@@ -195,7 +195,7 @@ func (s *state) unary(op byte, arg string) (bool, error) {
 	case 't':
 		n, err := strconv.Atoi(strings.TrimSpace(arg))
 		if err != nil {
-			return false, errors.New(arg + ": integer expression expected")
+			return false, nil
 		}
 		f := s.fd(n)
 		if f == nil {

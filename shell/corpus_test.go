@@ -3,6 +3,7 @@ package shell_test
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,11 +30,21 @@ func TestCorpus(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no corpus: %v", err)
 	}
+	why, used := readDifferences(t), 0
 	for _, file := range files {
 		name, _, _ := strings.Cut(filepath.Base(file), ".")
 		t.Run(name, func(t *testing.T) {
-			commandtest.RunWith(t, readCorpus(t, file), runScript)
+			cases := readCorpus(t, file)
+			for i := range cases {
+				if cases[i].Differs = why[name+": "+cases[i].Name]; cases[i].Differs != "" {
+					used++
+				}
+			}
+			commandtest.RunWith(t, cases, runScript)
 		})
+	}
+	if used < len(why) && flag.Lookup("test.run").Value.String() == "" {
+		t.Errorf("testdata/differences.txt names %d cases that are not there", len(why)-used)
 	}
 }
 
@@ -83,6 +94,11 @@ func readCorpus(t *testing.T, file string) []commandtest.Case {
 func runScript(t testing.TB, c *commandtest.Case) commandtest.Result {
 	t.Helper()
 	w, dir := commandtest.World(t, c)
+	for _, d := range []string{"/tmp", "/usr/bin"} {
+		if err := w.MkdirAll(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 	sh := shell.New(shell.Config{FS: w.FS, Lookup: lookupTestCommand})
 	env := command.Environ{"PATH=/usr/bin:/bin", "HOME=" + dir, "LC_ALL=C", "TZ=UTC"}
 	for _, kv := range c.Env {
@@ -108,4 +124,23 @@ func runScript(t testing.TB, c *commandtest.Case) commandtest.Result {
 		Stderr: commandtest.Collapse(stderr.String()),
 		Tree:   commandtest.Tree(t, w, c),
 	}
+}
+
+// readDifferences reads testdata/differences.txt: the cases whose outcome is
+// another than Bash's. Lines after "#### CORPUS: CASE" say why.
+func readDifferences(t *testing.T) map[string]string {
+	t.Helper()
+	b, err := os.ReadFile("testdata/differences.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	why := map[string]string{}
+	for _, part := range strings.Split("\n"+string(b), "\n#### ")[1:] {
+		name, reason, _ := strings.Cut(part, "\n")
+		if reason = strings.TrimSpace(reason); reason == "" {
+			t.Errorf("%s differs without a reason", name)
+		}
+		why[name] = reason
+	}
+	return why
 }

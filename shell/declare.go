@@ -209,6 +209,9 @@ func (d *declaration) function(a *declArg) bool {
 	}
 	if d.names {
 		line := a.text
+		if d.print {
+			line = "declare " + f.flags() + " " + a.text
+		}
 		if s.opts.shopts(shoptExtdebug) {
 			line += " " + itoa(f.line) + " " + f.source
 		}
@@ -224,7 +227,7 @@ func (d *declaration) show(a *declArg) bool {
 	if d.local && d.b.name == "local" && v != nil && v.scope != s.scope {
 		v = nil
 	}
-	if v == nil || !v.set && v.special == nil && v.attr&^attrLocal == 0 && v.scope == 0 {
+	if v == nil {
 		s.builtinError(d.b, "%s: not found", a.text)
 		return false
 	}

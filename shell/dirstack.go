@@ -236,6 +236,7 @@ func padLeft(s string, n int) string { return strings.Repeat(" ", max(0, n-len(s
 
 // legalNumber reads a decimal number that may have white space around it.
 func legalNumber(text string) (int64, bool) {
-	n, err := strconv.ParseInt(strings.Trim(text, " \t\n\v\f\r"), 10, 64)
+	text = strings.TrimLeft(text, " \t\n\v\f\r")
+	n, err := strconv.ParseInt(strings.TrimRight(text, " \t"), 10, 64)
 	return n, err == nil
 }

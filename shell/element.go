@@ -134,6 +134,9 @@ func (s *state) assignElement(name string, sub subscript, value string, add bool
 		return false
 	}
 	if v != nil && v.special != nil {
+		if k := int(i); name == "DIRSTACK" && k > 0 && k <= len(s.stack) {
+			s.stack[k-1] = value
+		}
 		return true
 	}
 	v = s.change(name)

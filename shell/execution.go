@@ -11,11 +11,12 @@ import (
 
 // execution is one run of a script with everything that it started.
 type execution struct {
-	sh     *Shell
-	limits Limits
-	fs     *limitFS
-	memory *command.Memory
-	start  int64 // ns since 1970
+	sh      *Shell
+	limits  Limits
+	fs      *limitFS
+	rlimits map[byte]rlimit // guarded by mu: what ulimit was told
+	memory  *command.Memory
+	start   int64 // ns since 1970
 
 	// ctx ends with the execution; its cause is a *LimitError, the caller's
 	// reason, or errEnded.

@@ -20,9 +20,7 @@ func builtinBreak(s *state, b *builtin, args []string) int {
 		}
 	}
 	if len(rest) > 1 {
-		s.builtinError(b, "too many arguments")
-		s.ctl, s.ctlN = ctlBreak, s.loops
-		return 1
+		s.tooMany(b)
 	}
 	s.ctl = ctlBreak
 	if b.name == "continue" {
@@ -35,6 +33,12 @@ func builtinBreak(s *state, b *builtin, args []string) int {
 	}
 	s.ctlN = int(min(n, int64(s.loops)))
 	return 0
+}
+
+// tooMany refuses more than one operand, which ends the script's command.
+func (s *state) tooMany(b *builtin) {
+	s.builtinError(b, "too many arguments")
+	s.dropTop()
 }
 
 // builtinReturn ends a function or a sourced file.
@@ -57,8 +61,7 @@ func builtinReturn(s *state, b *builtin, args []string) int {
 		return 2
 	}
 	if len(rest) > 1 {
-		s.builtinError(b, "too many arguments")
-		status = 1
+		s.tooMany(b)
 	}
 	s.ctl = ctlReturn
 	return status
@@ -78,8 +81,7 @@ func builtinExit(s *state, b *builtin, args []string) int {
 			s.exit(2)
 		}
 		if len(rest) > 1 {
-			s.builtinError(b, "too many arguments")
-			return 1
+			s.tooMany(b)
 		}
 		status = int(n & 0xff)
 	}
@@ -93,6 +95,12 @@ func builtinLogout(s *state, b *builtin, args []string) int {
 }
 
 func builtinSuspend(s *state, b *builtin, args []string) int {
+	opts := newOptions(s, b, args, "f")
+	for opts.next() {
+	}
+	if opts.failed {
+		return 2
+	}
 	s.builtinError(b, "cannot suspend: no job control")
 	return 1
 }
@@ -111,8 +119,7 @@ func builtinShift(s *state, b *builtin, args []string) int {
 			return 1
 		}
 		if len(rest) > 1 {
-			s.builtinError(b, "too many arguments")
-			return 1
+			s.tooMany(b)
 		}
 		if v < 0 {
 			s.builtinError(b, "%s: shift count out of range", rest[0])
@@ -144,6 +151,9 @@ func (s *state) shiftArgs(b *builtin, args []string) ([]string, bool) {
 
 // builtinCaller tells where the running function was called.
 func builtinCaller(s *state, b *builtin, args []string) int {
+	if len(s.frames) == 0 {
+		return 1
+	}
 	rest, ok := s.noOptions(b, args)
 	if !ok {
 		return 2

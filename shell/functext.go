@@ -22,6 +22,21 @@ func (s *state) functionText(f *function) string {
 // plainFunctionName reports whether a name needs no "function" before it.
 func plainFunctionName(name string) bool { return !isKeyword(name) && !hasMeta(name) }
 
+// flags are the options of a declare that makes the function what it is.
+func (f *function) flags() string {
+	flags := "-f"
+	if f.attr&attrReadonly != 0 {
+		flags += "r"
+	}
+	if f.attr&attrTrace != 0 {
+		flags += "t"
+	}
+	if f.attr&attrExport != 0 {
+		flags += "x"
+	}
+	return flags
+}
+
 // functionList lists all functions: their definitions, or only their names.
 func (s *state) functionList(namesOnly bool, with attr) string {
 	names := make([]string, 0, len(s.funcs))
@@ -41,17 +56,7 @@ func (s *state) functionList(namesOnly bool, with attr) string {
 				continue
 			}
 		}
-		flags := ""
-		if f.attr&attrReadonly != 0 {
-			flags += "r"
-		}
-		if f.attr&attrTrace != 0 {
-			flags += "t"
-		}
-		if f.attr&attrExport != 0 {
-			flags += "x"
-		}
-		out.WriteString("declare -f" + flags + " " + n + "\n")
+		out.WriteString("declare " + f.flags() + " " + n + "\n")
 	}
 	return out.String()
 }

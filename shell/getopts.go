@@ -61,7 +61,10 @@ func builtinGetopts(s *state, b *builtin, args []string) int {
 		s.builtinError(b, "`%s': not a valid identifier", rest[1])
 		return 1
 	}
-	if !s.assign(rest[1], opt, false) || !found {
+	if !s.assign(rest[1], opt, false) {
+		return 2
+	}
+	if !found {
 		return 1
 	}
 	return 0

@@ -150,6 +150,13 @@ func (g *globber) walk(prefix string, dir vfs.Ino, comps []component) {
 	case c.pat == nil:
 		g.name(prefix, dir, c.text, comps, 0)
 	default:
+		if c.dot && !g.s.opts.shopts(shoptGlobskipdots) {
+			for _, name := range []string{".", ".."} {
+				if c.pat.Match(name) {
+					g.name(prefix, dir, name, comps, vfs.ModeDir)
+				}
+			}
+		}
 		for _, e := range g.entries(dir) {
 			if e.Name[0] == '.' && !c.dot && !g.dots {
 				continue

@@ -46,7 +46,13 @@ func builtinHash(s *state, b *builtin, args []string) int {
 	}
 	rest := opts.rest()
 	if len(rest) == 0 {
-		if r.reset {
+		switch {
+		case r.reset:
+			return 0
+		case r.forget, r.tell:
+			s.builtinError(b, "-%c: option requires an argument", map[bool]byte{true: 'd', false: 't'}[r.forget])
+			return 1
+		case r.list && len(s.hash) == 0:
 			return 0
 		}
 		return s.listHash(b, r.list)

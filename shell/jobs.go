@@ -18,6 +18,7 @@ type job struct {
 	cmd      *syntax.Stmt
 	reported bool // its end was reported
 	noHup    bool
+	listed   bool // as it is now
 }
 
 // jobTable are the jobs of a state, and the statuses of others that wait may
@@ -27,15 +28,21 @@ type jobTable struct {
 	// others are background processes that are no jobs: process substitutions,
 	// coprocesses, jobs whose end was reported.
 	others []*process
+	// foreign says that the jobs are a parent's, to be listed but not waited for.
+	foreign bool
 }
 
 func (t *jobTable) len() int { return len(t.list) }
 
-// inherit is what a subshell sees of its parent's jobs: nothing to wait for.
-func (t *jobTable) inherit() jobTable { return jobTable{} }
+// view is what a substitution, or a builtin in a pipeline, sees of its parent's
+// jobs; other subshells see nothing.
+func (t *jobTable) view() jobTable { return jobTable{list: slices.Clone(t.list), foreign: true} }
 
 // add numbers a new job one past the highest.
 func (t *jobTable) add(p *process, cmd *syntax.Stmt) *job {
+	if t.foreign {
+		*t = jobTable{}
+	}
 	n := 1
 	for _, j := range t.list {
 		n = max(n, j.n+1)
@@ -64,6 +71,9 @@ func (t *jobTable) drop(j *job) {
 
 // process finds a process that this state started.
 func (t *jobTable) process(pid int) (*process, *job) {
+	if t.foreign {
+		return nil, nil
+	}
 	for _, j := range t.list {
 		if j.p.pid == pid {
 			return j.p, j
@@ -79,6 +89,9 @@ func (t *jobTable) process(pid int) (*process, *job) {
 
 // find resolves a job specification: %n, %%, %+, %-, %text, %?text.
 func (t *jobTable) find(s *state, spec string) (*job, bool) {
+	if t.foreign && s.cmdName != "jobs" {
+		return nil, false
+	}
 	text := strings.TrimPrefix(spec, "%")
 	switch text {
 	case "", "%", "+":
@@ -159,7 +172,7 @@ func (j *job) line(s *state, long bool) string {
 // builtinJobs lists the jobs.
 func builtinJobs(s *state, b *builtin, args []string) int {
 	opts := newOptions(s, b, args, "lpnrsx")
-	long, pids, running, stopped := false, false, false, false
+	long, pids, running, stopped, news := false, false, false, false, false
 	for opts.next() {
 		switch opts.opt {
 		case 'l':
@@ -170,6 +183,8 @@ func builtinJobs(s *state, b *builtin, args []string) int {
 			running = true
 		case 's':
 			stopped = true
+		case 'n':
+			news = true
 		}
 	}
 	if opts.failed {
@@ -194,9 +209,10 @@ func builtinJobs(s *state, b *builtin, args []string) int {
 		if ended {
 			done = append(done, j)
 		}
-		if running && ended || stopped {
+		if running && ended || stopped || news && j.listed && !ended {
 			continue
 		}
+		j.listed = true
 		if pids {
 			out.WriteString(itoa(j.p.pid) + "\n")
 		} else {
@@ -204,7 +220,9 @@ func builtinJobs(s *state, b *builtin, args []string) int {
 		}
 	}
 	for _, j := range done {
-		s.jobs.drop(j)
+		if !s.jobs.foreign {
+			s.jobs.drop(j)
+		}
 	}
 	return s.print(b, out.String())
 }

@@ -36,6 +36,10 @@ func builtinMapfile(s *state, b *builtin, args []string) int {
 	if rest := opts.rest(); len(rest) > 0 {
 		name = rest[0]
 	}
+	if name == "" {
+		s.builtinError(b, "empty array variable name")
+		return 2
+	}
 	if !validName(name) {
 		s.builtinError(b, "`%s': not a valid identifier", name)
 		return 1

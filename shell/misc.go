@@ -12,7 +12,8 @@ func builtinFalse(*state, *builtin, []string) int { return 1 }
 func builtinEcho(s *state, b *builtin, args []string) int {
 	newline, decode := true, s.opts.shopts(shoptXpgEcho)
 	i := 1
-	for ; i < len(args); i++ {
+	noOptions := decode && s.opts.on(optPosix)
+	for ; i < len(args) && !noOptions; i++ {
 		a := args[i]
 		if len(a) < 2 || a[0] != '-' || strings.Trim(a[1:], "neE") != "" {
 			break
@@ -81,7 +82,31 @@ func builtinBind(s *state, b *builtin, args []string) int {
 }
 
 // builtinHistory is history and fc: a script has none.
-func builtinHistory(*state, *builtin, []string) int { return 0 }
+func builtinHistory(s *state, b *builtin, args []string) int {
+	spec := "acd:npsrw"
+	if b.name == "fc" {
+		spec = "e:lnrs"
+	}
+	opts := newOptions(s, b, args, spec)
+	free := false // the operands are texts
+	for opts.next() {
+		free = free || opts.opt == 'p' || opts.opt == 's' || opts.opt == 'e'
+	}
+	rest := opts.rest()
+	switch {
+	case opts.failed:
+		return 2
+	case b.name == "fc" || free || len(rest) == 0:
+		return 0
+	case len(rest) > 1:
+		s.tooMany(b)
+	}
+	if _, ok := legalNumber(rest[0]); !ok {
+		s.builtinError(b, "%s: numeric argument required", rest[0])
+		return 1
+	}
+	return 0
+}
 
 // builtinLet evaluates arithmetic; the last value decides the status.
 func builtinLet(s *state, b *builtin, args []string) int {

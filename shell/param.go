@@ -32,8 +32,8 @@ type parameter struct {
 func (e *expander) param(pe *syntax.ParamExp, quoted bool) {
 	s := e.s
 	if pe.Flags != nil {
-		s.errorf("%s: bad substitution", pe.Flags.Value)
-		s.dropError()
+		e.badSubstitution(pe)
+		return
 	}
 	if pe.Short && e.simple(pe.Param.Value, quoted) {
 		return
@@ -45,6 +45,23 @@ func (e *expander) param(pe *syntax.ParamExp, quoted bool) {
 	}
 	p := s.parameter(pe.Param.Value, pe.Index)
 	e.operate(pe, &p, quoted)
+}
+
+// badSubstitution reports one. A transformation that does not exist goes
+// unnoticed on what is not set, and ends the shell otherwise.
+func (e *expander) badSubstitution(pe *syntax.ParamExp) {
+	s := e.s
+	transforms := pe.Exp != nil
+	if transforms && !pe.Excl {
+		if p := s.parameter(pe.Param.Value, pe.Index); !p.set && !p.list {
+			return
+		}
+	}
+	s.errorf("%s: bad substitution", pe.Flags.Value)
+	if transforms {
+		s.fatal()
+	}
+	s.dropError()
 }
 
 // simple expands $x where x is a plain scalar variable, the most common case.
@@ -508,6 +525,9 @@ func (s *state) length(p *parameter) string {
 		return strconv.Itoa(len(p.vals))
 	}
 	p.operated = true
+	if p.has && p.v != nil && p.v.isArray() && p.v.set {
+		return strconv.Itoa(s.chars(p.val)) // a missing element is not unbound
+	}
 	s.unbound(p)
 	return strconv.Itoa(s.chars(p.val))
 }

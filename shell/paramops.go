@@ -202,7 +202,7 @@ func (s *state) trim(x *syntax.Expansion, p *parameter) {
 func (s *state) replace(r *syntax.Replace, p *parameter) {
 	text := s.expandPattern(r.Orig)
 	anchor := byte(0)
-	if !r.All && text != "" && (text[0] == '#' || text[0] == '%') {
+	if !r.All && text != "" && (text[0] == '#' || text[0] == '%') && !quotedStart(r.Orig) {
 		anchor, text = text[0], text[1:]
 	}
 	var with replacement
@@ -228,6 +228,17 @@ func (s *state) replace(r *syntax.Replace, p *parameter) {
 		}
 		return s.replaceIn(v, pat, &with, r.All)
 	})
+}
+
+// quotedStart reports whether a word's first character is quoted.
+func quotedStart(w *syntax.Word) bool {
+	switch x := w.Parts[0].(type) {
+	case *syntax.Lit:
+		return x.Value[0] == '\\'
+	case *syntax.SglQuoted, *syntax.DblQuoted:
+		return true
+	}
+	return false
 }
 
 // replaceIn replaces the first match or all of them.

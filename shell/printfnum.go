@@ -42,7 +42,6 @@ func (p *printer) check(arg, rest string, err error) {
 	switch {
 	case errors.Is(err, strconv.ErrRange):
 		p.s.builtinError(p.b, "warning: %s: Numerical result out of range", arg)
-		p.status = 1
 	case rest != "" || err != nil:
 		msg := "invalid number"
 		t := strings.TrimLeft(arg, " \t+-")

@@ -38,13 +38,15 @@ func builtinRead(s *state, b *builtin, args []string) int {
 		return 2
 	}
 	names := opts.rest()
-	for _, n := range names {
-		if !validReference(n) {
-			s.builtinError(b, "`%s': not a valid identifier", n)
-			return 1
-		}
+	// The other names are looked at when it is their turn.
+	if len(names) > 0 && !s.readName(b, names[0]) || r.array != "" && !s.readName(b, r.array) {
+		return 1
 	}
 	f := s.fd(r.fd)
+	if f == nil && r.fd == 0 {
+		s.builtinError(b, "read error: 0: %s", command.Strerror(syscall.EBADF))
+		return 1
+	}
 	if f == nil {
 		s.builtinError(b, "%d: invalid file descriptor: %s", r.fd, command.Strerror(syscall.EBADF))
 		return 1
@@ -58,7 +60,16 @@ func builtinRead(s *state, b *builtin, args []string) int {
 		}
 	}
 	line, status := s.readLine(b, f, &r)
-	return s.assignFields(&r, names, line, status)
+	return s.assignFields(b, &r, names, line, status)
+}
+
+// readName refuses what read cannot assign to.
+func (s *state) readName(b *builtin, name string) bool {
+	if validReference(name) {
+		return true
+	}
+	s.builtinError(b, "`%s': not a valid identifier", name)
+	return false
 }
 
 func (s *state) readOption(b *builtin, r *readSpec, o *optionParser) int {
@@ -226,7 +237,7 @@ func (s *state) readFailed(b *builtin, r *readSpec, f *openFile, err error) int 
 }
 
 // assignFields splits a line and assigns the fields.
-func (s *state) assignFields(r *readSpec, names []string, line string, status int) int {
+func (s *state) assignFields(b *builtin, r *readSpec, names []string, line string, status int) int {
 	line = strings.ReplaceAll(line, "\x00", "")
 	if r.exact {
 		if !r.raw {
@@ -275,7 +286,7 @@ func (s *state) assignFields(r *readSpec, names []string, line string, status in
 		if i < len(fields) {
 			value = fields[i]
 		}
-		if !s.assignReference(n, value) {
+		if !s.readName(b, n) || !s.assignReference(n, value) {
 			return 1
 		}
 	}

@@ -181,11 +181,21 @@ func (s *state) openNew(path string) (*openFile, bool) {
 		}
 		return s.openReported(path, syscall.O_WRONLY)
 	}
-	return s.openReported(path, syscall.O_WRONLY|syscall.O_CREAT|syscall.O_EXCL)
+	f, err := s.open(path, syscall.O_WRONLY|syscall.O_CREAT|syscall.O_EXCL)
+	if err == syscall.EEXIST { // a symlink that leads nowhere
+		s.errorf("%s: cannot overwrite existing file", path)
+		return nil, false
+	}
+	return s.reportOpen(path, f, err)
 }
 
 func (s *state) openReported(path string, flags int) (*openFile, bool) {
 	f, err := s.open(path, flags)
+	return s.reportOpen(path, f, err)
+}
+
+// reportOpen says why a file could not be opened.
+func (s *state) reportOpen(path string, f *openFile, err error) (*openFile, bool) {
 	if err != nil {
 		if s.ended() {
 			s.stop()
@@ -222,7 +232,7 @@ func (s *state) duplicate(r *syntax.Redirect, n int, variable string, undo *undo
 	}
 	digits, move := strings.CutSuffix(word, "-")
 	if !isDigits(digits) {
-		if r.Op == syntax.DplOut && n < 0 && variable == "" {
+		if r.Op == syntax.DplOut && (n < 0 || n == 1) && variable == "" {
 			return s.openBoth(word, syscall.O_WRONLY|syscall.O_CREAT|syscall.O_TRUNC, undo)
 		}
 		s.errorf("%s: ambiguous redirect", wordSource(r.Word))
@@ -319,7 +329,7 @@ func (s *state) readsFile(stmts []*syntax.Stmt) (string, bool) {
 		return "", false
 	}
 	r := st.Redirs[0]
-	if r.Op != syntax.RdrIn || r.N != nil {
+	if r.Op != syntax.RdrIn || r.N != nil && r.N.Value != "0" {
 		return "", false
 	}
 	s.substStatus, s.status = 0, 0

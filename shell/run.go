@@ -165,6 +165,11 @@ func (s *state) stmt(st *syntax.Stmt) {
 	}
 	switch {
 	case st.Background:
+		if st.Negated { // Bash forgets the negation of a job
+			plain := *st
+			plain.Negated = false
+			st = &plain
+		}
 		s.background(st)
 	case st.Negated:
 		s.negated(st)
@@ -430,6 +435,10 @@ func (s *state) define(c *syntax.FuncDecl) {
 	if source == "" {
 		source = "environment"
 	}
-	s.ownFuncs()[name] = &function{name: name, decl: c, source: source, line: int(c.Position.Line())}
+	f := &function{name: name, decl: c, source: source, line: int(c.Position.Line())}
+	if s.opts.on(optAllexport) {
+		f.attr |= attrExport
+	}
+	s.ownFuncs()[name] = f
 	s.status = 0
 }

@@ -194,7 +194,7 @@ func (s *state) assignTo(name, value string, add bool) bool {
 	}
 	v := s.change(name)
 	if v.attr&attrNameref != 0 && !validReference(value) {
-		s.errorf("`%s': invalid variable name for name reference", value)
+		s.errorf("`%s': not a valid identifier", value)
 		return false
 	}
 	text, ok := s.convert(v, v.str, value, add)
@@ -217,6 +217,8 @@ func (s *state) assigned(name string, v *variable) {
 		s.hash, s.hashOwn = nil, nil
 	case "OPTIND":
 		s.getopts = getoptsState{}
+	case "BASH_XTRACEFD":
+		s.setTraceFD(v.str)
 	case "POSIXLY_CORRECT":
 		s.opts.put(optPosix, true)
 	}

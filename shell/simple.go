@@ -23,6 +23,9 @@ func (s *state) simple(st *syntax.Stmt, c *syntax.CallExpr) {
 			s.closeProcFDs(mark)
 		}
 	}()
+	if s.opts.on(optKeyword) {
+		c = keywordArgs(c)
+	}
 	args := s.expandFields(c.Args)
 	if len(args) == 0 {
 		s.assignments(st, c, &undo)
@@ -37,6 +40,36 @@ func (s *state) simple(st *syntax.Stmt, c *syntax.CallExpr) {
 		return
 	}
 	s.invoke(st, args, temp, noFork, &undo)
+}
+
+// keywordArgs moves the assignments among a command's arguments to its front,
+// as set -k asks for.
+func keywordArgs(c *syntax.CallExpr) *syntax.CallExpr {
+	k := &syntax.CallExpr{Assigns: append([]*syntax.Assign(nil), c.Assigns...)}
+	for i, w := range c.Args {
+		if i > 0 {
+			if a := assignmentIn(w); a != nil {
+				k.Assigns = append(k.Assigns, a)
+				continue
+			}
+		}
+		k.Args = append(k.Args, w)
+	}
+	return k
+}
+
+// assignmentIn makes an assignment of a word that looks like one, else nil.
+func assignmentIn(w *syntax.Word) *syntax.Assign {
+	l, ok := w.Parts[0].(*syntax.Lit)
+	if !ok {
+		return nil
+	}
+	name, value, ok := strings.Cut(l.Value, "=")
+	if !ok || !validName(name) {
+		return nil
+	}
+	parts := append([]syntax.WordPart{&syntax.Lit{Value: value}}, w.Parts[1:]...)
+	return &syntax.Assign{Name: &syntax.Lit{Value: name}, Value: &syntax.Word{Parts: parts}}
 }
 
 // assignments runs a command that is only assignments (and redirections).
@@ -209,7 +242,10 @@ func (s *state) assignAssoc(name string, arr *syntax.ArrayExpr, add bool) bool {
 			pairs = append(pairs, pair{key, value, app})
 		case keyed:
 			for _, t := range s.expandFields([]*syntax.Word{el.Value}) {
-				s.errorf("%s: %s: must use subscript when assigning associative array", name, singleQuote(t))
+				if cmdName != "" { // declare has expanded and quoted its arguments
+					t = singleQuote(t)
+				}
+				s.errorf("%s: %s: must use subscript when assigning associative array", name, t)
 			}
 		default:
 			words = append(words, s.expandValue(el.Value))
@@ -309,6 +345,9 @@ func (s *state) invoke(st *syntax.Stmt, args []string, temp []tempVar, noFork bo
 			return
 		}
 		if b := s.builtin(name); b != nil {
+			if b.special && s.opts.on(optPosix) {
+				temp = nil // the assignments stay
+			}
 			s.runBuiltin(b, args, temp, undo)
 			s.lastArg = last
 			if s.ctl == ctlNone {

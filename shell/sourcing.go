@@ -95,7 +95,9 @@ func (s *state) sourceText(file, text string, params []string) int {
 		s.source, s.line, s.loops = source, line, loops
 		s.popFrame(place)
 	}()
-	s.status = 0
+	if strings.TrimSpace(text) == "" {
+		s.status = 0
+	}
 	s.runText(text, 1, "")
 	if s.ctl == ctlReturn {
 		s.ctl = ctlNone

@@ -64,7 +64,7 @@ func none(*state) []string { return nil }
 // specialAttrs are attributes of computed variables.
 var specialAttrs = map[string]attr{
 	"RANDOM": attrInteger, "SRANDOM": attrInteger, "BASHPID": attrInteger, "HISTCMD": attrInteger,
-	"FUNCNAME": attrArray | attrNoUnset, "BASH_SOURCE": attrArray | attrNoUnset, "BASH_LINENO": attrArray | attrNoUnset,
+	"FUNCNAME": attrArray, "BASH_SOURCE": attrArray | attrNoUnset, "BASH_LINENO": attrArray | attrNoUnset,
 	"BASH_ARGC": attrArray, "BASH_ARGV": attrArray, "PIPESTATUS": attrArray, "DIRSTACK": attrArray, "GROUPS": attrArray,
 	"SHELLOPTS": attrReadonly, "BASHOPTS": attrReadonly,
 }

@@ -2,11 +2,11 @@ package shell
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/vfsd/vfsd/shell/cmd/regex"
 	"github.com/vfsd/vfsd/shell/command"
 	"github.com/vfsd/vfsd/vfs"
 )
@@ -59,9 +59,11 @@ type state struct {
 
 	stopped bool // it was ended from outside
 	ctl     control
-	ctlN    int    // loops still to leave
-	loops   int    // loops around the present command
-	sources int    // sourced files around it
+	ctlN    int // loops still to leave
+	loops   int // loops around the present command
+	sources int // sourced files around it
+	coprocs []coprocess
+	traceFD int    // where xtrace writes, 0 for standard error
 	evals   int    // nesting for PS4
 	reading int    // texts that are being read and run, one inside the other
 	cmdName string // of the builtin that runs, for messages of arithmetic
@@ -91,7 +93,7 @@ type state struct {
 	mode        mode
 	disabled    map[string]bool   // builtins that enable -n switched off; never changed
 	completions map[string]string // of complete; never changed
-	regexes     map[string]*regexp.Regexp
+	regexes     map[string]*regex.Regexp
 	regexOwn    *owner
 }
 
@@ -163,7 +165,7 @@ func (s *state) fork(concurrent bool) *state {
 	c.procFDs, c.begun = nil, nil
 	c.walk = nil
 	c.stack = slices.Clone(s.stack)
-	c.jobs = s.jobs.inherit()
+	c.jobs, c.coprocs = jobTable{}, nil
 	c.pipeStatus = s.pipeStatus
 	c.ctl, c.loops, c.sources = ctlNone, s.loops, s.sources
 	c.subshell++

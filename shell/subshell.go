@@ -198,6 +198,9 @@ func (s *state) pipeline(c *syntax.BinaryCmd) {
 			st = withErrors(st)
 		}
 		sub := s.fork(inShell)
+		if _, ok := st.Cmd.(*syntax.CallExpr); ok {
+			sub.jobs = s.jobs.view()
+		}
 		if in != nil {
 			sub.setFD(0, in)
 			in = nil

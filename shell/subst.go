@@ -2,8 +2,11 @@ package shell
 
 import (
 	"bytes"
+	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/vfsd/vfsd/shell/parse"
 )
 
 // trimOutput makes the value of a command substitution of its output: without
@@ -22,6 +25,7 @@ func (s *state) captureOutput(body func(*state)) string {
 	defer s.shallower()
 	c := s.fork(false)
 	c.p = s.x.newProcess(s.p, s.p.args)
+	c.jobs = s.jobs.view()
 	if !s.opts.shopts(shoptInheritErrexit) && !s.opts.on(optPosix) {
 		c.opts.put(optErrexit, false)
 	}
@@ -56,6 +60,14 @@ func (s *state) backquoted(c *syntax.CmdSubst) string {
 	src := ""
 	if len(c.Last) > 0 {
 		src = c.Last[0].Text
+	}
+	if strings.HasPrefix(strings.TrimLeft(src, " \t"), "<") {
+		p := parse.New(src, s.line, s.parseOptions("command substitution"))
+		if stmts, err := p.Next(); err == nil && p.AtEnd() {
+			if text, ok := s.readsFile(stmts); ok {
+				return text
+			}
+		}
 	}
 	return s.captureOutput(func(sub *state) {
 		sub.runText(src, s.line, "command substitution")

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,7 +39,33 @@ func (s *state) coproc(c *syntax.CoprocClause) {
 	s.setFD(w, toW)
 	s.setArray(name, []string{itoa(r), itoa(w)})
 	s.assignTo(name+"_PID", itoa(p.pid), false)
+	s.coprocs = append(slices.Clip(s.coprocs), coprocess{p: p, name: name, fds: [2]int{r, w}})
 	s.status = 0
+}
+
+// coprocess is one that runs, or whose end was not noticed yet.
+type coprocess struct {
+	p    *process
+	name string
+	fds  [2]int
+}
+
+// reapCoprocs forgets the coprocesses that have ended, with their descriptors
+// and variables.
+func (s *state) reapCoprocs() {
+	var left []coprocess
+	for _, c := range s.coprocs {
+		if !c.p.ended() {
+			left = append(left, c)
+			continue
+		}
+		for _, n := range c.fds {
+			s.setFD(n, nil)
+		}
+		s.unset(c.name)
+		s.unset(c.name + "_PID")
+	}
+	s.coprocs = left
 }
 
 // highFD is the highest free descriptor below 64, as Bash picks for pipes that
@@ -69,11 +96,17 @@ func (s *state) timed(c *syntax.TimeClause) {
 	case format == "":
 		return
 	}
-	s.stderr(timeText(format, real) + "\n")
+	text, bad := timeText(format, real)
+	if bad != 0 {
+		s.errorf("TIMEFORMAT: `%c': invalid format character", bad)
+		return
+	}
+	s.stderr(text + "\n")
 }
 
-// timeText formats the times of a pipeline. Only real time is known.
-func timeText(format string, real time.Duration) string {
+// timeText formats the times of a pipeline. Only real time is known. bad is a
+// letter that is none of the format's.
+func timeText(format string, real time.Duration) (text string, bad byte) {
 	var b strings.Builder
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' || i+1 == len(format) {
@@ -106,8 +139,7 @@ func timeText(format string, real time.Duration) string {
 			b.WriteString("0.00")
 			continue
 		default:
-			b.WriteString("%" + string(format[i]))
-			continue
+			return "", format[i]
 		}
 		if long {
 			m := int(d / time.Minute)
@@ -116,5 +148,5 @@ func timeText(format string, real time.Duration) string {
 			fmt.Fprintf(&b, "%.*f", prec, d.Seconds())
 		}
 	}
-	return b.String()
+	return b.String(), 0
 }

@@ -12,10 +12,7 @@ func (s *state) tracing() bool { return s.opts.on(optXtrace) }
 // tracePrompt is PS4, its first character repeated for each level of
 // substitution, eval and trap.
 func (s *state) tracePrompt() string {
-	text, ok := s.value("PS4")
-	if !ok {
-		text = "+ "
-	}
+	text := s.get("PS4")
 	s.opts.put(optXtrace, false)
 	status := s.status
 	text = s.prompt(text)
@@ -31,15 +28,26 @@ func (s *state) tracePrompt() string {
 // traceText shows one line, on the descriptor of BASH_XTRACEFD.
 func (s *state) traceText(line string) {
 	fd := 2
-	if v, ok := s.value("BASH_XTRACEFD"); ok && isDigits(v) {
-		fd = 0
-		for _, c := range v {
-			fd = fd*10 + int(c-'0')
-		}
+	if s.traceFD > 0 {
+		fd = s.traceFD
 	}
 	if f := s.fd(fd); f != nil {
 		f.Write(s.p.ctx, []byte(s.tracePrompt()+line+"\n"))
 	}
+}
+
+// setTraceFD follows BASH_XTRACEFD, which must name an open descriptor.
+func (s *state) setTraceFD(text string) {
+	s.traceFD = 0
+	if text == "" {
+		return
+	}
+	n, ok := legalNumber(text)
+	if !ok || n < 0 || n >= int64(s.maxFD()) || s.fd(int(n)) == nil {
+		s.errorf("BASH_XTRACEFD: %s: invalid value for trace file descriptor", text)
+		return
+	}
+	s.traceFD = int(n)
 }
 
 // traceWord quotes a word if a reader would not see it as one.

@@ -38,11 +38,11 @@ func builtinUmask(s *state, b *builtin, args []string) int {
 	mask, ok := uint32(0), true
 	if rest[0] != "" && rest[0][0] >= '0' && rest[0][0] <= '9' {
 		n, err := strconv.ParseUint(rest[0], 8, 32)
-		if err != nil || n > 0o777 {
+		if err != nil || n > 0o7777 {
 			s.builtinError(b, "%s: octal number out of range", rest[0])
 			return 1
 		}
-		mask = uint32(n)
+		mask = uint32(n) & 0o777
 	} else if mask, ok = s.parseMask(b, rest[0]); !ok {
 		return 1
 	}

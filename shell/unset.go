@@ -62,6 +62,9 @@ func (s *state) unsetOne(b *builtin, name string, funcs, vars, ref bool) bool {
 		}
 	}
 	v := s.vars[base]
+	if ref && (v == nil || v.attr&attrNameref == 0) {
+		return true
+	}
 	if v == nil {
 		if !vars && !isElement && !ref {
 			return s.unsetFunction(b, name)
@@ -116,7 +119,9 @@ func (s *state) unsetElement(b *builtin, name string, v *variable, sub string) b
 		s.builtinError(b, "%s: not an array variable", name)
 		return false
 	case sub == "@" || sub == "*":
-		s.unset(name)
+		v = s.change(name)
+		s.keep(-s.size(v))
+		v.arr = &indexed{}
 		return true
 	case sub == "":
 		return true

@@ -10,6 +10,7 @@ import (
 
 // builtinWait waits for background processes.
 func builtinWait(s *state, b *builtin, args []string) int {
+	defer s.reapCoprocs()
 	opts := newOptions(s, b, args, "fnp:")
 	any, variable := false, ""
 	for opts.next() {
@@ -50,6 +51,9 @@ func builtinWait(s *state, b *builtin, args []string) int {
 		}
 		if variable != "" {
 			s.assignReference(variable, itoa(p.pid))
+		}
+		if j != nil {
+			s.reportJob(j)
 		}
 		s.forget(j, p)
 		status = n
@@ -94,13 +98,25 @@ func (s *state) interrupted() int {
 	return 128 + int(sig)
 }
 
+// reportJob says so when a signal ended a job that was waited for. That
+// SIGTERM did is no news.
+func (s *state) reportJob(j *job) {
+	if !j.reported && command.Signal(j.p.killed.Load()) != command.SIGTERM {
+		s.reportKilled(j.p, j.cmd)
+	}
+}
+
 // waitAll waits for every job.
 func (s *state) waitAll() int {
+	if s.jobs.foreign {
+		return 0
+	}
 	for len(s.jobs.list) > 0 {
 		j := s.jobs.list[0]
 		if _, ok := s.wait(j.p, true); !ok {
 			return s.interrupted()
 		}
+		s.reportJob(j)
 		s.jobs.drop(j)
 	}
 	for _, p := range s.jobs.others {
@@ -115,7 +131,7 @@ func (s *state) waitAll() int {
 // waitAny waits for whichever of the jobs ends first.
 func (s *state) waitAny(b *builtin, specs []string, variable string) int {
 	var list []*job
-	if len(specs) == 0 {
+	if len(specs) == 0 && !s.jobs.foreign {
 		list = slices.Clone(s.jobs.list)
 	}
 	for _, spec := range specs {

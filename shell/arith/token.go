@@ -136,6 +136,9 @@ func (e *evaluator) number() {
 		if base != 10 {
 			e.failNumber("invalid number")
 		}
+		if digits[:n] == "0" {
+			e.failNumber("invalid number")
+		}
 		b := e.digits(digits[:n], 10)
 		if b < 2 || b > 64 {
 			e.failNumber("invalid arithmetic base")

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"fmt"
+	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -25,19 +26,24 @@ var binaryTests = map[string]syntax.BinTestOperator{
 	"-gt": syntax.TsGtr, "-ge": syntax.TsGeq,
 }
 
-// condFail reports a mistake in [[ ]]. Bash forgets to set the status then, and
-// goes no further.
+// condFail reports a mistake in [[ ]]. Bash forgets to set the status then,
+// unless the input is at its end, and goes no further.
 func (p *Parser) condFail(line int, format string, args ...any) {
-	p.fail(&Error{Line: line, Msg: fmt.Sprintf(format, args...), Status: -1})
+	status := -1
+	if strings.TrimSpace(p.src[p.off:]) == "" {
+		status = 2
+	}
+	p.fail(&Error{Line: line, Msg: fmt.Sprintf(format, args...), Status: status})
 }
 
 func (p *Parser) testClause() syntax.Command {
-	c := &syntax.TestClause{Left: p.word0().pos()}
+	open := p.word0()
+	c := &syntax.TestClause{Left: open.pos()}
 	c.X = p.condOr()
 	t := *p.peek()
 	if t.lit() != "]]" {
 		if t.kind == tEOF {
-			p.failEOF(']', p.endLine())
+			p.fail(&Error{Line: open.line, Msg: "unexpected EOF while looking for `]]'"})
 		}
 		p.condFail(t.line, "syntax error in conditional expression: unexpected token `%s'", t.source())
 	}
@@ -93,7 +99,7 @@ func (p *Parser) condTerm() syntax.TestExpr {
 	case t.lit() == "]]":
 		p.fail(&Error{Line: t.line, Status: -1}) // Bash says nothing
 	case t.kind == tEOF:
-		p.failEOF(']', p.endLine())
+		p.fail(&Error{Line: p.endLine(), Msg: "unexpected token `EOF' in conditional command"})
 	case t.kind != tWord && t.kind != tNumber:
 		p.condFail(t.line, "unexpected token `%s' in conditional command", t.source())
 	}
@@ -114,6 +120,9 @@ func (t token) operand() *syntax.Word {
 
 func (p *Parser) condUnary(op token, code syntax.UnTestOperator) syntax.TestExpr {
 	arg := *p.peek()
+	if arg.kind == tEOF {
+		p.fail(&Error{Line: arg.line, Msg: "unexpected argument `newline' to conditional unary operator"})
+	}
 	if arg.kind != tWord && arg.kind != tNumber || arg.lit() == "]]" {
 		p.condFail(arg.line, "unexpected argument `%s' to conditional unary operator", arg.source())
 	}
@@ -136,7 +145,7 @@ func (p *Parser) condBinary(left token) syntax.TestExpr {
 	case t.kind == tWord:
 		p.condFail(t.line, "conditional binary operator expected")
 	case t.kind == tEOF:
-		p.condFail(p.endLine(), "unexpected token `EOF', conditional binary operator expected")
+		p.fail(&Error{Line: t.line, Msg: "unexpected token `newline', conditional binary operator expected"})
 	default:
 		p.condFail(t.line, "unexpected token `%s', conditional binary operator expected", t.source())
 	}
@@ -157,7 +166,10 @@ func (p *Parser) condBinary(left token) syntax.TestExpr {
 // condWord reads the right side of a comparison.
 func (p *Parser) condWord(ctx wordContext) *syntax.Word {
 	p.blanks()
-	if strings := p.src[p.off:]; len(strings) >= 2 && strings[:2] == "]]" || p.off >= len(p.src) {
+	if p.off >= len(p.src) {
+		p.fail(&Error{Line: p.line, Msg: "unexpected argument `newline' to conditional binary operator"})
+	}
+	if strings.HasPrefix(p.src[p.off:], "]]") {
 		p.condFail(p.line, "unexpected argument `]]' to conditional binary operator")
 	}
 	line := p.line

@@ -62,7 +62,11 @@ func (p *Parser) near(text string, off, line int) {
 
 // failEOF gives up because the input ended before a closing character.
 func (p *Parser) failEOF(want byte, line int) {
-	p.fail(&Error{Line: line, Msg: fmt.Sprintf("unexpected EOF while looking for matching `%c'", want)})
+	p.fail(&Error{Line: line, Msg: eofMessage(want)})
+}
+
+func eofMessage(want byte) string {
+	return fmt.Sprintf("unexpected EOF while looking for matching `%c'", want)
 }
 
 // endLine is the number that Bash gives the end of the input: one past the

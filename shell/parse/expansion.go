@@ -37,6 +37,9 @@ func (p *Parser) dollar(ctx wordContext) syntax.WordPart {
 		}
 		p.off += 2
 		c := &syntax.CmdSubst{Left: start}
+		if nested {
+			defer p.blame(start.Line())
+		}
 		c.Stmts = p.substList()
 		c.Right = position(p.off-1, p.line)
 		if nested {
@@ -71,6 +74,17 @@ func (p *Parser) dollar(ctx wordContext) syntax.WordPart {
 	lit := &syntax.Lit{ValuePos: position(p.off, p.line), ValueEnd: position(p.off+n, p.line), Value: name}
 	p.off += n
 	return &syntax.ParamExp{Dollar: start, Short: true, Param: lit}
+}
+
+// blame gives an error about a missing ")" the line where Bash, which took
+// "$((" for arithmetic, says that it started.
+func (p *Parser) blame(line uint) {
+	if v := recover(); v != nil {
+		if e, ok := v.(*Error); ok && e.Msg == eofMessage(')') {
+			e.Line = int(line)
+		}
+		panic(v)
+	}
 }
 
 // arithExpansion reads "$(( ))"; nil, and nothing taken, when it is a command
@@ -276,7 +290,7 @@ func (p *Parser) operator(e *syntax.ParamExp, quoted bool) bool {
 		e.Exp = &syntax.Expansion{Op: o.op, Word: &syntax.Word{Parts: s.parts}}
 		return true
 	}
-	if c == ':' {
+	if c == ':' && p.at(1) != '}' {
 		return p.slice(e)
 	}
 	return false
@@ -293,13 +307,21 @@ func patternOp(op syntax.ParExpOperator) bool {
 	return false
 }
 
-// transformation reads "@Q".
+// transformation reads "@Q". One that does not exist is left for the evaluator,
+// which objects only when there is something to transform.
 func (p *Parser) transformation(e *syntax.ParamExp) bool {
-	if strings.IndexByte("QEPAKaUuLk", p.at(1)) < 0 || p.at(2) != '}' {
+	op := p.src[p.off+1:]
+	end := strings.IndexByte(op, '}')
+	if end < 0 {
 		return false
 	}
-	lit := &syntax.Lit{ValuePos: position(p.off+1, p.line), Value: p.src[p.off+1 : p.off+2]}
-	p.off += 2
+	op = op[:end]
+	if len(op) != 1 || strings.IndexByte("QEPAKaUuLk", op[0]) < 0 {
+		start := int(e.Dollar.Offset())
+		e.Flags = &syntax.Lit{ValuePos: e.Dollar, Value: p.src[start : p.off+1+end+1]}
+	}
+	lit := &syntax.Lit{ValuePos: position(p.off+1, p.line), Value: op}
+	p.off += 1 + end
 	e.Exp = &syntax.Expansion{Op: syntax.OtherParamOps, Word: &syntax.Word{Parts: []syntax.WordPart{lit}}}
 	return true
 }
@@ -313,8 +335,16 @@ func (p *Parser) replacement(e *syntax.ParamExp, quoted bool) bool {
 		r.All = true
 		p.off++
 	}
+	slash := r.All && p.at(0) == '/' && p.at(1) == '/' // ${x////-}: the first is the pattern
+	if slash {
+		p.off++
+	}
 	s := p.scan(inSlash)
 	r.Orig = &syntax.Word{Parts: s.parts}
+	if slash {
+		lit := &syntax.Lit{Value: "/"}
+		r.Orig.Parts = append([]syntax.WordPart{lit}, r.Orig.Parts...)
+	}
 	if p.at(0) == '/' {
 		p.off++
 		s := p.scan(inBrace)

@@ -131,6 +131,9 @@ func Prompt(src string) *syntax.Word {
 // Line returns the number of the line that is being read.
 func (p *Parser) Line() int { return p.line }
 
+// AtEnd reports whether all of the source was parsed.
+func (p *Parser) AtEnd() bool { return strings.TrimSpace(p.src[p.off:]) == "" }
+
 // Read returns the source that was read since the last call.
 func (p *Parser) Read() string {
 	text := p.src[min(p.mark, p.off):p.off]

@@ -45,6 +45,7 @@ type scan struct {
 	start   int    // where the present literal started
 	line    int    // its line
 	parens  int
+	quoting bool // between apostrophes, inBraceQ: they are text, but hide "}"
 	quests  int  // "?" whose ":" is still to come, inOffset
 	ended   bool // the context's end was found
 	decided bool // inArith: what was taken for arithmetic is not
@@ -136,6 +137,9 @@ func (s *scan) step() {
 			s.add(p.singleQuoted)
 			return
 		}
+		if s.ctx == inBraceQ && !p.heredoc {
+			s.quoting = !s.quoting && quotesBrace(p.src[p.off+1:])
+		}
 	}
 	if s.ends(c) {
 		s.ended = true
@@ -145,6 +149,13 @@ func (s *scan) step() {
 		p.line++
 	}
 	p.off++
+}
+
+// quotesBrace reports whether an apostrophe before text, between double quotes,
+// hides a "}" from the end of ${x:-...}. Bash looks further, past double quotes.
+func quotesBrace(text string) bool {
+	n := strings.IndexByte(text, '\'')
+	return n > 0 && strings.IndexByte(text[:n], '"') < 0
 }
 
 // backslash keeps an escape as it is, but takes out an escaped newline.
@@ -176,7 +187,7 @@ func (s *scan) ends(c byte) bool {
 	case inDouble:
 		return c == '"'
 	case inBrace, inBraceQ:
-		return c == '}'
+		return c == '}' && !s.quoting
 	case inSlash:
 		return c == '}' || c == '/'
 	case inOffset:

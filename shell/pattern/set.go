@@ -14,8 +14,11 @@ type charSet struct {
 
 func (s *charSet) match(r rune, nocase bool) bool {
 	in := s.has(r)
-	if !in && nocase && r >= 0 {
+	if !in && nocase && r >= 0 { // classes keep their case
 		in = s.has(unicode.ToLower(r)) || s.has(unicode.ToUpper(r))
+	}
+	for _, f := range s.classes {
+		in = in || f(r)
 	}
 	return in != s.negate
 }
@@ -23,11 +26,6 @@ func (s *charSet) match(r rune, nocase bool) bool {
 func (s *charSet) has(r rune) bool {
 	for _, g := range s.ranges {
 		if g[0] <= r && r <= g[1] {
-			return true
-		}
-	}
-	for _, f := range s.classes {
-		if f(r) {
 			return true
 		}
 	}

@@ -88,7 +88,7 @@ func cat(ctx context.Context, c *command.Context, args []string) int {
 		if !plain {
 			w = &k
 		}
-		readErr, writeErr := stream(ctx, w, f)
+		readErr, writeErr := stream(ctx, w, &flushing{f, c.Stdout})
 		f.Close()
 		if writeErr != nil || ctx.Err() != nil {
 			return 1
@@ -99,6 +99,20 @@ func cat(ctx context.Context, c *command.Context, args []string) int {
 	}
 	k.flushCR()
 	return status
+}
+
+// flushing passes on what was written before it waits for more to read: cat
+// keeps nothing back.
+type flushing struct {
+	io.Reader
+	out *command.Writer
+}
+
+func (f *flushing) Read(p []byte) (int, error) {
+	if err := f.out.Flush(); err != nil {
+		return 0, io.EOF // the writer remembers why
+	}
+	return f.Reader.Read(p)
 }
 
 // sameAsOutput reports whether reading f would read what is being written.

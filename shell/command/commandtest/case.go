@@ -34,6 +34,9 @@ type Case struct {
 	// Clean, if set, is applied to both standard outputs before they are
 	// compared, to take out what must differ (inode numbers, the time).
 	Clean func(string) string
+	// Differs says why the outcome is another on purpose, or for now; the case
+	// then must differ.
+	Differs string
 	// Skip says why the real tool cannot be compared with here; the case then
 	// is skipped, with that reason.
 	Skip string

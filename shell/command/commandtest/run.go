@@ -47,7 +47,11 @@ func RunWith(t *testing.T, cases []Case, inside func(testing.TB, *Case) Result) 
 			}
 			want := wanted(t, c, g, fresh)
 			got := inside(t, c)
-			if d := c.difference(&got, want); d != "" {
+			d := c.difference(&got, want)
+			switch {
+			case c.Differs != "" && d == "":
+				t.Errorf("%q\ndiffers no more, though it should: %s", c.Args, c.Differs)
+			case c.Differs == "" && d != "":
 				t.Errorf("%q\n%s", c.Args, d)
 			}
 		})

@@ -14,4 +14,4 @@ sleep 0.05 & jobs; wait; jobs; false & wait %1; echo $?
 x=1; { x=2; } & wait; echo $x; (x=3); echo $x; f() { echo f$x; }; f & wait
 
 #### jb9
-echo $!; true & [ -n "$!" ] && echo set; disown; jobs; disown %9; echo $?
+echo $!; sleep 1 & [ -n "$!" ] && echo set; disown; jobs; disown %9; echo $?
