@@ -66,7 +66,14 @@ func (e *encoder) payload(_ string, p *Payload, _ int) {
 	e.must(e.enc.EncodeArrayLen(3))
 	e.must(e.enc.EncodeUint(p.Codec))
 	e.must(e.enc.EncodeUint(p.Size))
-	e.bin(p.Data)
+	if p.parts == nil {
+		e.bin(p.Data)
+		return
+	}
+	e.must(e.enc.EncodeBytesLen(int(p.Size)))
+	for _, part := range p.parts {
+		e.b = append(e.b, part...)
+	}
 }
 
 func (e *encoder) ids(_ string, p *[]ID, _ int) {

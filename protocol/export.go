@@ -208,9 +208,10 @@ func (s *Session) readyCommits(x *export) error {
 
 // readyItems prepares the first of the ids, as many as fit into a message.
 func (s *Session) readyItems(x *export, kind Kind, ids []ID) ([]ID, error) {
-	var raw []byte
+	var items [][]byte
 	var lacks []ID
-	for len(ids) > 0 && len(raw) < s.tune.batchSize && len(lacks) < maxIDs {
+	size := 0
+	for len(ids) > 0 && size < s.tune.batchSize && len(lacks) < maxIDs {
 		item, err := s.read(kind, ids[0])
 		if errors.Is(err, ErrNotFound) {
 			lacks, ids = append(lacks, ids[0]), ids[1:]
@@ -219,20 +220,18 @@ func (s *Session) readyItems(x *export, kind Kind, ids []ID) ([]ID, error) {
 		if err != nil {
 			return ids, err
 		}
-		if len(raw) > 0 && len(raw)+len(item) > 2*s.tune.batchSize {
+		if len(items) > 0 && size+len(item) > 2*s.tune.batchSize {
 			break
 		}
-		if raw == nil {
-			raw = make([]byte, 0, max(s.tune.batchSize+s.tune.batchSize/4, len(item)+8))
-		}
-		raw, ids = appendItem(raw, item), ids[1:]
+		items, ids = append(items, item), ids[1:]
+		size += len(item) + 1 // an empty item counts as well
 		s.countOut(kind, len(item))
 	}
 	if len(lacks) > 0 {
 		x.ready = append(x.ready, &Lacks{Request: x.request, Kind: uint64(kind), IDs: lacks})
 	}
-	if len(raw) > 0 {
-		x.ready = append(x.ready, &Items{Request: x.request, Kind: uint64(kind), Items: pack(raw, s.caps)})
+	if len(items) > 0 {
+		x.ready = append(x.ready, &Items{Request: x.request, Kind: uint64(kind), Items: packItems(items, s.caps)})
 	}
 	return ids, nil
 }
@@ -324,7 +323,7 @@ func (s *Session) readyAhead(x *export, fresh []ID) error {
 	if !s.flow.may(ClassChunk) {
 		return nil
 	}
-	var raw []byte
+	var items [][]byte
 	for _, id := range fresh {
 		if x.ahead <= 0 {
 			break
@@ -341,11 +340,11 @@ func (s *Session) readyAhead(x *export, fresh []ID) error {
 			break
 		}
 		x.ahead -= len(item)
-		raw = appendItem(raw, item)
+		items = append(items, item)
 		s.countOut(KindChunk, len(item))
 	}
-	if len(raw) > 0 {
-		x.ready = append(x.ready, &Items{Request: x.request, Kind: uint64(KindChunk), Ahead: true, Items: pack(raw, s.caps)})
+	if len(items) > 0 {
+		x.ready = append(x.ready, &Items{Request: x.request, Kind: uint64(KindChunk), Ahead: true, Items: packItems(items, s.caps)})
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ type Payload struct {
 	Codec uint64
 	Size  uint64 // once uncompressed
 	Data  []byte
+	parts [][]byte // instead of Data: what is sent is not copied together first
 }
 
 const (
@@ -50,20 +51,45 @@ func pack(raw []byte, caps uint64) Payload {
 	if caps&CapZstd == 0 || len(raw) < tinySize {
 		return plain
 	}
-	pays := func(before, after int) bool { return after <= before-before/8 }
-	if len(raw) > 4*probeSize {
-		// The middle stands for the whole: the beginning of a file is often
-		// a header that compresses better than what follows.
-		mid := raw[len(raw)/2:][:probeSize]
-		if !pays(probeSize, len(encoders().EncodeAll(mid, nil))) {
-			return plain
-		}
+	if len(raw) > 4*probeSize && !promising(raw) {
+		return plain
 	}
 	z := encoders().EncodeAll(raw, make([]byte, 0, len(raw)/2))
 	if !pays(len(raw), len(z)) {
 		return plain
 	}
 	return Payload{Codec: codecZstd, Size: uint64(len(raw)), Data: z}
+}
+
+func pays(before, after int) bool { return after <= before-before/8 }
+
+// promising reports whether bytes look as if they compress. The middle stands
+// for the whole: the beginning of a file is often a header that compresses
+// better than what follows.
+func promising(raw []byte) bool {
+	mid := raw[len(raw)/2:][:probeSize]
+	return pays(probeSize, len(encoders().EncodeAll(mid, nil)))
+}
+
+// packItems returns a list as a payload. Large items that do not compress are
+// not copied.
+func packItems(items [][]byte, caps uint64) Payload {
+	large := items[len(items)/2]
+	if len(large) > 4*probeSize && (caps&CapZstd == 0 || !promising(large)) {
+		p := Payload{Codec: codecPlain}
+		for _, item := range items {
+			p.parts = append(p.parts, binary.AppendUvarint(nil, uint64(len(item))), item)
+		}
+		for _, part := range p.parts {
+			p.Size += uint64(len(part))
+		}
+		return p
+	}
+	var raw []byte
+	for _, item := range items {
+		raw = appendItem(raw, item)
+	}
+	return pack(raw, caps)
 }
 
 // unpack returns the bytes of a payload, at most max. They may be those of the

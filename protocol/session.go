@@ -91,7 +91,7 @@ type Stats struct {
 }
 
 // keptBuffer is how large a buffer is kept for the next frame.
-const keptBuffer = 256 << 10
+const keptBuffer = 1 << 20
 
 // NewClient returns the end that opens a session; its hello waits in Output.
 func NewClient(now time.Time, cfg Config) *Session {
@@ -198,6 +198,10 @@ func (s *Session) receive(now time.Time, p []byte) ([]byte, error) {
 	n, err := checkFrame(s.in, s.maxBody())
 	if err != nil {
 		return nil, err
+	}
+	if whole := frameHeader + n; cap(s.in) < whole {
+		// The limit was checked: 16 KiB before the session is open.
+		s.in = append(make([]byte, 0, whole), s.in...)
 	}
 	k := min(frameHeader+n-len(s.in), len(p))
 	s.in, p = append(s.in, p[:k]...), p[k:]
