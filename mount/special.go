@@ -56,7 +56,7 @@ func named(a *vfs.Attr) uint64 {
 // expireName takes back the entry that leads to a file which has become
 // private, by which the kernel came to know it.
 func (s *Server) expireName(ino vfs.Ino) {
-	p := paths{s: s, op: vfs.Op{Origin: s.origin}, names: map[vfs.Ino]map[vfs.Ino]string{}}
+	p := newPaths(s)
 	dir := s.inodes.from(ino)
 	if name, bound := p.in(dir)[ino]; bound {
 		s.note(s.kernel.expireEntry(dir, name))

@@ -171,9 +171,9 @@ func (t *touches) round(b batch, watched map[vfs.Ino]bool) {
 	}
 	t.busy.Lock()
 	defer t.busy.Unlock()
-	p := paths{s: t.s, op: vfs.Op{Origin: t.s.origin, NoAtime: true}, names: map[vfs.Ino]map[vfs.Ino]string{}}
+	p := newPaths(t.s)
 	if b.all {
-		b.files = t.everything(&p, watched)
+		b.files = t.everything(p, watched)
 	}
 	for e := range b.names {
 		if !watched[e.parent] {
@@ -250,6 +250,11 @@ type paths struct {
 	op vfs.Op
 	// names are those in a directory, by inode.
 	names map[vfs.Ino]map[vfs.Ino]string
+}
+
+// newPaths lists in nobody's name: access times stay.
+func newPaths(s *Server) *paths {
+	return &paths{s: s, op: vfs.Op{Origin: s.origin, NoAtime: true}, names: map[vfs.Ino]map[vfs.Ino]string{}}
 }
 
 // parent returns the directory by which the kernel knows ino; 0 is unknown.
