@@ -126,7 +126,9 @@ func (d *diff) add(c tree.Change) error {
 	case keyExtent:
 		d.of(ino).bytes = true
 	case keyXattr:
-		d.of(ino).attributes = true
+		if !isPrivate(string(keySuffix(c.Key))) {
+			d.of(ino).attributes = true
+		}
 	}
 	return nil
 }
@@ -172,6 +174,10 @@ func (d *diff) inode(ino vfs.Ino, x *inodeDiff) error {
 	}
 	kind := x.kind()
 	if kind == "" {
+		return nil
+	}
+	if ino == vfs.RootIno { // it has no name
+		d.out = append(d.out, Difference{Kind: kind, Path: "/", Type: vfs.TypeName(vfs.ModeDir), Ino: ino})
 		return nil
 	}
 	at, err := d.new.nameOf(ino)

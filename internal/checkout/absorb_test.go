@@ -345,8 +345,5 @@ func (r *rig) randomChange(rng *rand.Rand) {
 }
 
 func (r *rig) options() Options {
-	return Options{Dir: r.dir, StateDir: r.state, Name: "ws", Shadow: r.shadow,
-		Merge:   func(_ context.Context, c chunk.ID) (chunk.ID, error) { return c, nil },
-		Forward: func(context.Context, chunk.ID) error { return nil },
-	}
+	return Options{Dir: r.dir, StateDir: r.state, Name: "ws", Shadow: r.shadow, Live: r.live}
 }

@@ -21,20 +21,15 @@ var (
 	ErrInside    = errors.New("it is inside the data directory, or holds it")
 )
 
-// Options say what is kept equal with what. All but Log are required.
+// Options say what is kept equal with what. All are required.
 type Options struct {
 	Dir      string // exists
 	StateDir string // of this checkout alone, outside Dir
 	Name     string // of the workspace, for the names of conflicts
-	// Shadow is the private fork that stands for what Dir held when both last
-	// agreed. Nobody else writes to it.
+	// Shadow is the private fork of Live that stands for what Dir held when both
+	// last agreed. Nobody else writes to it.
 	Shadow *workspace.Workspace
-	// Merge has the workspace take a commit of the shadow up, and returns the
-	// commit that has both.
-	Merge func(context.Context, chunk.ID) (chunk.ID, error)
-	// Forward moves the shadow to a commit that has all of it.
-	Forward func(context.Context, chunk.ID) error
-	Live    vfs.FS // the workspace, to hear of its changes
+	Live   *workspace.Workspace
 }
 
 // Report says what a pass did. Paths are relative to the directory.
@@ -197,11 +192,11 @@ func (c *Checkout) run(ctx context.Context, dirty map[string]bool) error {
 		return shadowTrouble(err)
 	}
 	c.base = commit
-	merged, err := c.o.Merge(ctx, commit)
+	merged, err := c.o.Live.Merge(ctx, commit, workspace.MergeOptions{})
 	if err != nil {
 		return err
 	}
-	return c.bring(ctx, merged)
+	return c.bring(ctx, merged.Head)
 }
 
 // guard refuses to take a directory that lost everything for a wish: a disk that
@@ -308,7 +303,7 @@ func (c *Checkout) bring(ctx context.Context, to chunk.ID) error {
 			return err
 		}
 	}
-	if err := c.o.Forward(ctx, to); err != nil {
+	if err := c.o.Shadow.MoveHead(ctx, c.base, to); err != nil {
 		return shadowTrouble(err)
 	}
 	c.base = to

@@ -1,7 +1,7 @@
 // Package checkout keeps a plain directory and a workspace equal, in both
 // directions, where there is no FUSE to mount with.
 //
-//	c, err := checkout.Open(checkout.Options{Dir: dir, StateDir: state, Shadow: fork, Merge: merge, Forward: forward})
+//	c, err := checkout.Open(checkout.Options{Dir: dir, StateDir: state, Name: name, Shadow: fork, Live: w})
 //	report, err := c.Pass(ctx)      // once
 //	err = c.Watch(ctx, onReport)    // until ctx ends
 //

@@ -214,33 +214,47 @@ func (e *emission) settle(ino vfs.Ino, p string) error {
 	if err != nil {
 		return err
 	}
-	name, err := e.takeName(n.path(), p)
-	if err != nil {
+	if err := e.takeName(n.path(), p); err != nil {
 		return err
 	}
 	e.moving[ino] = waiting[1:]
-	e.c.index.move(n, dir, name)
+	e.c.index.move(n, dir, path.Base(p))
 	e.dirs[path.Dir(p)] = true
 	e.c.report.Emitted++
 	return e.refresh(n)
 }
 
-// takeName moves what lies at from to p, or beside it when p is taken by
-// something that is not ours; it returns the name that it has.
-func (e *emission) takeName(from, p string) (string, error) {
-	for i := 0; ; i++ {
-		q := p
-		if i > 0 {
-			q = fmt.Sprintf("%s.conflict-%s-%d", p, e.c.o.Name, i)
+// takeName moves what lies at from to p. What is in the way there is nothing that
+// the index knows: it is kept beside.
+func (e *emission) takeName(from, p string) error {
+	for try := 0; ; try++ {
+		err := e.c.host.rename(from, p, unix.RENAME_NOREPLACE)
+		if !errors.Is(err, fs.ErrExist) || try == maxConflicts {
+			return err
 		}
+		if err := e.setBeside(p, p); err != nil {
+			return err
+		}
+	}
+}
+
+// setBeside gives what lies at from, a version that the workspace does not have, a
+// name beside p; the next pass takes it up as something new.
+func (e *emission) setBeside(from, p string) error {
+	for i := 1; ; i++ {
+		q := fmt.Sprintf("%s.conflict-%s-%d", p, e.c.o.Name, i)
 		err := e.c.host.rename(from, q, unix.RENAME_NOREPLACE)
 		if errors.Is(err, fs.ErrExist) && i < maxConflicts {
 			continue
 		}
-		if err == nil && i > 0 {
+		if errors.Is(err, fs.ErrNotExist) && from == p {
+			return nil // it has gone by itself
+		}
+		if err == nil {
+			e.c.later = true
 			e.c.conflict(p, q)
 		}
-		return path.Base(q), err
+		return err
 	}
 }
 

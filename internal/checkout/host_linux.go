@@ -19,6 +19,7 @@ type host struct {
 	path string
 	stat hostStat // the directory itself, to notice when it is another
 	root bool     // owners can be given away, devices made
+	step func()   // called before each change; for tests
 }
 
 // hostStat is what the host says of a file.

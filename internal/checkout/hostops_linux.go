@@ -13,6 +13,9 @@ import (
 
 // in runs f with the directory that holds p and the last name.
 func (h *host) in(p string, f func(dir int, name string) error) error {
+	if h.step != nil {
+		h.step()
+	}
 	dir, name, err := h.parent(p)
 	if err != nil {
 		return err

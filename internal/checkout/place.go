@@ -39,12 +39,10 @@ func (e *emission) place(ino vfs.Ino, p string) error {
 	if err != nil {
 		return err
 	}
-	name, err := e.takeName(tmp, p)
-	if err != nil {
+	if err := e.takeName(tmp, p); err != nil {
 		return errors.Join(err, e.c.host.unlink(tmp))
 	}
-	n := e.c.index.add(dir, name, ino, hostStat{}, false)
-	return e.seen(n)
+	return e.seen(e.c.index.add(dir, path.Base(p), ino, hostStat{}, false))
 }
 
 // adopt takes what is there already, and equal, for what should be there.
@@ -69,12 +67,11 @@ func (e *emission) placeDir(dir *node, p string, at vfs.Attr) error {
 	if err := e.attributes(tmp, at); err != nil {
 		return errors.Join(err, e.c.host.rmdir(tmp))
 	}
-	name, err := e.takeName(tmp, p)
-	if err != nil {
+	if err := e.takeName(tmp, p); err != nil {
 		return errors.Join(err, e.c.host.rmdir(tmp))
 	}
 	e.dirs[p] = true
-	return e.seen(e.c.index.add(dir, name, at.Ino, hostStat{}, true))
+	return e.seen(e.c.index.add(dir, path.Base(p), at.Ino, hostStat{}, true))
 }
 
 // make builds a file, complete with its attributes, under a name of our own.
@@ -188,17 +185,19 @@ func (e *emission) replaceGone(n *node, p string, at vfs.Attr) error {
 }
 
 // swap exchanges a file with its new version, and looks at what came out: when
-// that changed at the last moment, it goes back and the new version beside it.
+// that changed at the last moment, it is kept beside.
 func (e *emission) swap(n *node, p string, s hostStat, at vfs.Attr) error {
 	tmp, err := e.fresh(at)
 	if err != nil {
 		return err
 	}
-	if err := e.c.host.rename(tmp, p, unix.RENAME_EXCHANGE); err != nil {
-		if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
-			err = e.c.host.rename(tmp, p, 0) // no exchange on this file system
-			return errors.Join(err, e.seen(n))
-		}
+	e.dirs[path.Dir(p)] = true
+	err = e.c.host.rename(tmp, p, unix.RENAME_EXCHANGE)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
+		err = e.c.host.rename(tmp, p, 0) // no exchange on this file system
+		return errors.Join(err, e.seen(n))
+	}
+	if err != nil {
 		return errors.Join(err, e.c.host.unlink(tmp))
 	}
 	out, err := e.c.host.lstat(tmp)
@@ -207,12 +206,11 @@ func (e *emission) swap(n *node, p string, s hostStat, at vfs.Attr) error {
 	}
 	out.Ctime = s.Ctime
 	if out == s {
-		return errors.Join(e.c.host.unlink(tmp), e.seen(n))
+		err = e.c.host.unlink(tmp)
+	} else {
+		err = e.setBeside(tmp, p)
 	}
-	if err := e.c.host.rename(tmp, p, unix.RENAME_EXCHANGE); err != nil {
-		return err
-	}
-	return e.putBeside(tmp, p)
+	return errors.Join(err, e.seen(n))
 }
 
 // fresh builds a file that shares nothing with another name.
@@ -250,19 +248,21 @@ func (e *emission) overwrite(n *node, p string, s hostStat, at vfs.Attr) error {
 	return e.finish(n, at)
 }
 
-// beside puts the merge's version next to a file that changed here meanwhile.
+// beside puts the merge's version in place of a file that changed here meanwhile,
+// and that one beside it.
 func (e *emission) beside(n *node, p string, at vfs.Attr) error {
 	tmp, err := e.fresh(at)
 	if err != nil {
 		return err
 	}
-	return e.putBeside(tmp, p)
-}
-
-func (e *emission) putBeside(tmp, p string) error {
-	_, err := e.takeName(tmp, p) // p is taken, so it gets another name
 	e.dirs[path.Dir(p)] = true
-	return err
+	if err := e.setBeside(p, p); err != nil {
+		return errors.Join(err, e.c.host.unlink(tmp))
+	}
+	if err := e.takeName(tmp, p); err != nil {
+		return errors.Join(err, e.c.host.unlink(tmp))
+	}
+	return e.seen(n)
 }
 
 // same reports whether a file here has the bytes that the merge has; a directory
