@@ -399,7 +399,26 @@ func (im *Import) finish(ctx context.Context, target chunk.ID, records [][]byte,
 	}
 	w.checkpointing.Lock()
 	defer w.checkpointing.Unlock()
+	if lazy && !w.Lazy() {
+		if err := w.becomeLazy(); err != nil {
+			return err
+		}
+	}
 	return w.putRef(importRefs+target.String(), target)
+}
+
+// becomeLazy says that chunks may be promised from now on, before anything
+// refers to one. checkpointing is held.
+func (w *Workspace) becomeLazy() error {
+	w.mu.RLock()
+	h := w.head
+	w.mu.RUnlock()
+	h.Lazy = true
+	err := w.moveHead(h)
+	if err == nil {
+		w.lazy.on.Store(true)
+	}
+	return err
 }
 
 // ErrMissing says that something has not arrived yet.
