@@ -289,7 +289,8 @@ func TestSession(t *testing.T) {
 	for _, step := range []struct{ script, want string }{
 		{"x=1; f() { echo f$x; }; mkdir -p d; cd d; set -o pipefail; shopt -s nullglob", ""},
 		{"f; pwd; set -o | grep pipefail; shopt nullglob", "f1\n/d\npipefail       \ton\nnullglob       \ton\n"},
-		{"x=2; exit 3", ""},
+		{"(exit 9)", ""},
+		{"echo $?; x=2; exit 3", "9\n"},
 		{"f; echo $?", "f2\n0\n"},
 	} {
 		out, errs, _ := collect(t, start(t, e, Request{Session: "s", Script: step.script}), 0)

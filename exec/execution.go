@@ -193,6 +193,7 @@ func (x *Execution) finish(res *shell.Result) {
 	x.mu.Lock()
 	r := &x.rec
 	r.State, r.Ended, r.Status, r.Canceled = Ended, time.Now().UTC(), res.Status, res.Canceled
+	r.Exited = res.Exited
 	r.Steps, r.Output, r.Dir = res.Steps, segs[len(segs)-1].End, []byte(res.Dir)
 	var l *shell.LimitError
 	if errors.As(res.Limit, &l) {
@@ -300,6 +301,15 @@ func (x *Execution) Feed(ctx context.Context, p []byte) (reads bool, err error) 
 		return false, ErrNoInput
 	}
 	return x.in.feed(ctx, p)
+}
+
+// Wants returns a channel that is closed when the execution reads from its input
+// for the first time; nil when it has none.
+func (x *Execution) Wants() <-chan struct{} {
+	if x.in == nil {
+		return nil
+	}
+	return x.in.wants
 }
 
 // EndInput says that the input ends here.

@@ -16,9 +16,12 @@ type input struct {
 	ended   bool          // guarded by mu: nothing more comes
 	closed  bool          // guarded by mu: nobody reads any more
 	changed chan struct{} // guarded by mu: closed and made anew with each change
+
+	once  sync.Once
+	wants chan struct{} // closed with the first Read
 }
 
-func newInput() *input { return &input{changed: make(chan struct{})} }
+func newInput() *input { return &input{changed: make(chan struct{}), wants: make(chan struct{})} }
 
 // wake tells of a change. mu is held.
 func (in *input) wake() {
@@ -28,6 +31,7 @@ func (in *input) wake() {
 
 // Read implements io.Reader.
 func (in *input) Read(p []byte) (int, error) {
+	in.once.Do(func() { close(in.wants) })
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for len(in.buf) == 0 {

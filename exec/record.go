@@ -41,6 +41,7 @@ type Record struct {
 	Status    int       `json:"status"`             // exit status
 	Limit     string    `json:"limit,omitempty"`    // the name of the limit that ended it
 	Canceled  bool      `json:"canceled,omitempty"` // it was killed
+	Exited    bool      `json:"exited,omitempty"`   // it ended itself, as by exit
 	Steps     int64     `json:"steps"`
 	Output    int64     `json:"output"` // bytes written to both outputs: the position of their end
 	Dir       []byte    `json:"dir,omitempty"`

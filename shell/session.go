@@ -3,6 +3,7 @@ package shell
 import (
 	"context"
 	"io"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -110,6 +111,9 @@ type Result struct {
 	Limit error
 	// Canceled is set when the caller's context ended it.
 	Canceled bool
+	// Exited is set when the script ended itself: by exit, or by a command that
+	// failed under "set -e". An interactive shell ends then.
+	Exited bool
 	// Internal is a panic that was recovered: a mistake of this package or of a
 	// command.
 	Internal error
@@ -131,15 +135,17 @@ func (ses *Session) Exec(ctx context.Context, e Execution) Result {
 	defer stopWatch()
 	s := ses.begin(x, &e)
 	ses.running.Store(x)
-	status := s.runMain(&e)
+	status, exited := s.runMain(&e)
+	exited = exited && x.ctx.Err() == nil
 	canceled := ctx.Err() != nil
 	if canceled && !s.stopped {
 		status = s.killedStatus() // it ended because something that it waited for did
 	}
 	ses.running.Store(nil)
+	s.status = status // $? of the next execution
 	ses.finish(x, s, &e)
 	res := Result{
-		Status: status, Limit: x.limitHit(), Internal: x.panic,
+		Status: status, Limit: x.limitHit(), Internal: x.panic, Exited: exited,
 		Steps: x.steps.Load() + s.ticks&63, Output: x.produced.Load(), Dir: s.dir,
 	}
 	res.Canceled = canceled && res.Limit == nil
@@ -212,13 +218,19 @@ func (s *state) restoreTraps() {
 	}
 }
 
-// runMain runs the execution's script or command as the main shell.
-func (s *state) runMain(e *Execution) int {
+// runMain runs the execution's script or command as the main shell. exited says
+// that it did not come to its end.
+func (s *state) runMain(e *Execution) (status int, exited bool) {
 	s.stopped = false
 	s.ctl, s.loops, s.depth, s.noErrexit, s.evals, s.sources = ctlNone, 0, 0, 0, 0, 0
 	s.line = 0
 	s.startTime = s.now().UnixNano()
-	return s.protect(func(s *state) {
+	status = s.protect(func(s *state) {
+		ended := false
+		defer func() {
+			name, _, _ := strings.Cut(s.commandText(), " ")
+			exited = !ended && (name == "exit" || s.opts.on(optErrexit))
+		}()
 		if e.Dir != "" {
 			if err := s.chdir(e.Dir, false); err != nil {
 				s.errorf("cd: %s: %s", e.Dir, command.Strerror(err))
@@ -228,6 +240,7 @@ func (s *state) runMain(e *Execution) int {
 		if len(e.Args) > 0 {
 			s.line = 0
 			s.status = s.runCommandWords(e.Args)
+			ended = true
 			return
 		}
 		s.change("BASH_EXECUTION_STRING").str = e.Script
@@ -236,7 +249,9 @@ func (s *state) runMain(e *Execution) int {
 		if s.p.pending.Load() != 0 { // a signal that came with the last command
 			s.runPending()
 		}
+		ended = true
 	})
+	return status, exited
 }
 
 // finish ends what the execution left running and readies the state for the

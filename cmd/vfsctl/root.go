@@ -104,7 +104,7 @@ func addCommands(root *cobra.Command, o *options, s streams) {
 	add(groupMount, newUp(o, s), newDown(o, s), newStatus(o, s), newVolumePlugin(o, s))
 	add(groupWork, newCreate(o, s), newList(o, s), newRemove(o, s), newFork(o, s), newSnapshot(o, s),
 		newSnapshots(o, s), newLog(o, s), newDiff(o, s), newRestore(o, s), newQuota(o, s))
-	add(groupRun, newExec(o, s), newExecs(o, s))
+	add(groupRun, newExec(o, s), newSh(o, s), newExecs(o, s))
 	add(groupCare, newCheck(o, s), newScrub(o, s), newGC(o, s), newDoctor(o, s), newUpgradeDaemon(o, s), newBench(o, s), newConformance(o, s))
 	root.AddCommand(newVersion(o, s), newMan(s), newDaemon(o))
 }

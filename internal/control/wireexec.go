@@ -62,7 +62,8 @@ const (
 	ExecBegun  ExecEventKind = "begun"  // the first: ID names the execution
 	ExecStdout ExecEventKind = "stdout" // Data were written
 	ExecStderr ExecEventKind = "stderr"
-	ExecGap    ExecEventKind = "gap" // Lost bytes are not kept
+	ExecGap    ExecEventKind = "gap"   // Lost bytes are not kept
+	ExecWants  ExecEventKind = "wants" // it reads from its input, for the first time
 )
 
 // ExecEvent is a piece of what an execution wrote. Pos counts the bytes of both
@@ -88,6 +89,7 @@ type Execution struct {
 	Status       int       `json:"status"`             // exit status
 	Limit        string    `json:"limit,omitempty"`    // that ended it
 	Canceled     bool      `json:"canceled,omitempty"` // it was killed
+	Exited       bool      `json:"exited,omitempty"`   // it ended itself, as by exit
 	Steps        int64     `json:"steps"`
 	Output       int64     `json:"output"` // bytes written, of which the middle may not be kept
 	Dir          string    `json:"dir,omitempty"`

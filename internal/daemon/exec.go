@@ -97,6 +97,18 @@ func (d *Daemon) execute(ctx context.Context, r control.ExecRequest, sink contro
 	stop := context.AfterFunc(ctx, x.Kill)
 	defer stop()
 	sink.Item(control.ExecEvent{Kind: control.ExecBegun, ID: x.ID()})
+	done := make(chan struct{})
+	told := command.Go(func() {
+		select {
+		case <-x.Wants():
+			sink.Item(control.ExecEvent{Kind: control.ExecWants, ID: x.ID()})
+		case <-done:
+		}
+	})
+	defer func() {
+		close(done)
+		<-told
+	}()
 	if err := x.Pace(ctx, sendEvents(sink)); err != nil {
 		x.Kill()
 		return control.Execution{}, execError(err)
@@ -240,7 +252,7 @@ func wireExecution(r exec.Record) control.Execution {
 	text, dir := string(r.Command), string(r.Dir)
 	return control.Execution{
 		ID: r.ID, Workspace: r.Workspace, Session: r.Session, Command: text, UID: r.UID, State: string(r.State),
-		Started: r.Started, Ended: r.Ended, Status: r.Status, Limit: r.Limit, Canceled: r.Canceled, Steps: r.Steps,
+		Started: r.Started, Ended: r.Ended, Status: r.Status, Limit: r.Limit, Canceled: r.Canceled, Exited: r.Exited, Steps: r.Steps,
 		Output: r.Output, Dir: dir, Error: r.Error, Unkept: r.Unkept,
 		CommandBytes: control.Bytes(text), DirBytes: control.Bytes(dir),
 	}
