@@ -196,10 +196,10 @@ func (s *Session) offered(m *Offer) error {
 	case t.imp != nil || m.Target.IsZero() || !t.target.IsZero() && m.Target != t.target:
 		return fail(CodeProtocol, "an offer that was not asked for")
 	case Mode(m.Mode) == ModeNothing:
-		delete(s.imports, t.request)
 		if !s.store.HasTree(s.ctx, m.Target) {
 			return fail(CodeProtocol, "an offer of nothing that is not here")
 		}
+		delete(s.imports, t.request)
 		s.emit(Event{Kind: EventFetched, Request: m.Request, Commit: m.Target, Mode: ModeNothing})
 		return nil
 	}

@@ -308,7 +308,9 @@ func (s *Session) send(m Message) {
 	s.control = AppendFrame(s.control, m)
 	s.stats.FramesOut++
 	if len(s.control) > maxControl {
-		s.leave(fail(CodeLimit, "the peer asks and does not read the answers"))
+		e := fail(CodeLimit, "the peer asks and does not read the answers")
+		s.control = AppendFrame(nil, &Failure{Code: uint64(e.Code), Text: e.Text})
+		s.leave(e)
 	}
 }
 
