@@ -149,6 +149,7 @@ func (sh *Shell) context(x *execution, l *launch, cmd *command.Command) *command
 	c := &command.Context{
 		Command: cmd, FS: l.w, Dir: l.dir, Env: l.env, Memory: x.memory,
 		Now: sh.cfg.Now, Location: time.UTC, System: &system{sh: sh, x: x, p: l.p},
+		Network: sh.cfg.Network,
 	}
 	c.File = func(n int) vfs.File {
 		if d := fd(n); n >= 0 && d != nil {

@@ -28,6 +28,8 @@ type Config struct {
 	Backend Backend
 	// Limits are those of executions that name none.
 	Limits Limits
+	// Network is what commands reach beyond the workspace; nil denies it all.
+	Network command.Network
 }
 
 // Backend runs programs that the shell cannot. Path is the file that the name

@@ -110,6 +110,8 @@ type Context struct {
 	Location *time.Location
 	// System is the rest: other commands, processes, users.
 	System System
+	// Network is the way out of the workspace; nil denies everything. See Net.
+	Network Network
 }
 
 // System is the world of a command beyond its files and streams.

@@ -1,0 +1,558 @@
+package vcs
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/index"
+	"github.com/go-git/go-git/v5/plumbing/object"
+)
+
+func stageOf(n int) index.Stage { return index.Stage(n) }
+
+// cmdMerge is git merge.
+func (g *git) cmdMerge(args []string) error {
+	p, err := g.parse(args, `m= F,file= ff ff-only commit no-edit e,edit squash abort continue quit q,quiet v,verbose s,strategy= X,strategy-option=
+ stat n,no-stat log? allow-unrelated-histories no-verify signoff progress no-progress rerere-autoupdate no-rerere-autoupdate autostash S,gpg-sign?`)
+	if err != nil {
+		return err
+	}
+	r, err := g.openWork()
+	if err != nil {
+		return err
+	}
+	switch {
+	case p.has("abort"):
+		if !r.exists("MERGE_HEAD") {
+			return fatal("There is no merge to abort (MERGE_HEAD missing).")
+		}
+		return r.resetTo("HEAD", "merge", true)
+	case p.has("continue"):
+		if !r.exists("MERGE_HEAD") {
+			return fatal("There is no merge in progress (MERGE_HEAD missing).")
+		}
+		return g.cmdCommit([]string{"--no-edit"})
+	case p.has("quit"):
+		for _, n := range []string{"MERGE_HEAD", "MERGE_MSG", "MERGE_MODE"} {
+			if err := r.removeGitFile(n); err != nil {
+				return err
+			}
+		}
+		return nil
+	case len(p.operands) > 1:
+		return fatal("merges of more than two heads are not supported")
+	}
+	rev := ""
+	if len(p.operands) == 1 {
+		rev = dashBranch(p.operands[0])
+	} else {
+		branch, _, _ := r.head()
+		if rev = r.upstream(branchName(branch)); rev == "" {
+			return fatal("No remote for the current branch.")
+		}
+		rev = shortRef(rev)
+	}
+	h, ok := r.resolve(rev)
+	if !ok {
+		g.complain("merge: " + rev + " - not something we can merge")
+		return status(1)
+	}
+	c, err := r.peelCommit(h)
+	if err != nil {
+		return err
+	}
+	m := &mergeRun{repo: r, p: p, their: c, name: rev, message: strings.Join(p.all("m"), "\n\n")}
+	return m.run()
+}
+
+// mergeRun is one merge into the current branch.
+type mergeRun struct {
+	*repo
+	p       *parsed
+	their   *object.Commit
+	name    string // how the other side was named
+	message string
+	whole   string // the subject, when it is not to be made of the name
+}
+
+func (m *mergeRun) say(format string, args ...any) {
+	if !m.p.has("quiet") {
+		m.printf(format, args...)
+	}
+}
+
+func (m *mergeRun) run() error {
+	if m.exists("MERGE_HEAD") {
+		return fatal("You have not concluded your merge (MERGE_HEAD exists).\nPlease, commit your changes before you merge.")
+	}
+	ix, err := m.readIndex()
+	if err != nil {
+		return err
+	}
+	if ix.unmerged() {
+		m.complain("error: Merging is not possible because you have unmerged files.\nhint: Fix them up in the work tree, and then use 'git add/rm <file>'\n" +
+			"hint: as appropriate to mark resolution and make a commit.")
+		return fatal("Exiting because of an unresolved conflict.")
+	}
+	branch, head, born := m.head()
+	if !born {
+		return m.unborn(ix, branch)
+	}
+	bases, err := m.mergeBases(head, m.their.Hash)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(bases) == 0 && !m.p.has("allow-unrelated-histories"):
+		return fatal("refusing to merge unrelated histories")
+	case len(bases) > 0 && bases[0] == m.their.Hash:
+		m.say("Already up to date.\n")
+		return nil
+	case len(bases) > 0 && bases[0] == head && (!m.p.given("ff") || m.p.has("ff")) && !m.p.has("squash"):
+		return m.fastForward(ix, head)
+	case m.p.has("ff-only"):
+		m.complain("hint: Diverging branches can't be fast-forwarded, you need to either:\nhint:\nhint: \tgit merge --no-ff\nhint:\nhint: or:\nhint:\n" +
+			"hint: \tgit rebase\nhint:\nhint: Disable this message with \"git config advice.diverging false\"")
+		return fatal("Not possible to fast-forward, aborting.")
+	}
+	var base plumbing.Hash
+	if len(bases) > 0 {
+		base = bases[0]
+	}
+	return m.threeWay(ix, head, base)
+}
+
+// unborn takes over the other side's commit.
+func (m *mergeRun) unborn(ix *stageIndex, branch string) error {
+	files, err := m.flatten(m.their.TreeHash)
+	if err != nil {
+		return err
+	}
+	if err := m.switchTree(ix, nil, files, false, "merge"); err != nil {
+		return err
+	}
+	if err := m.writeIndex(ix); err != nil {
+		return err
+	}
+	return m.setRef(branch, m.their.Hash, "initial pull")
+}
+
+func (m *mergeRun) fastForward(ix *stageIndex, head plumbing.Hash) error {
+	m.say("Updating %s..%s\n", m.short(head), m.short(m.their.Hash))
+	from, err := m.headFiles()
+	if err != nil {
+		return err
+	}
+	to, err := m.flatten(m.their.TreeHash)
+	if err != nil {
+		return err
+	}
+	if err := m.switchTree(ix, from, to, false, "merge"); err != nil {
+		return err
+	}
+	if err := m.writeIndex(ix); err != nil {
+		return err
+	}
+	if err := m.writeGitFile("ORIG_HEAD", head.String()+"\n"); err != nil {
+		return err
+	}
+	word := "merge " + m.name
+	if m.sub == "pull" {
+		word = "pull"
+	}
+	if err := m.setRef("HEAD", m.their.Hash, word+": Fast-forward"); err != nil {
+		return err
+	}
+	m.say("Fast-forward\n")
+	return m.showStat(from, to)
+}
+
+// showStat prints what a merge changed.
+func (m *mergeRun) showStat(from, to map[string]treeFile) error {
+	if m.p.has("quiet") || m.p.has("no-stat") || m.p.given("stat") && !m.p.has("stat") {
+		return nil
+	}
+	pairs, err := m.findRenames(comparePairs(from, to, nil), renameScore, false)
+	if err != nil {
+		return err
+	}
+	return m.show(pairs, &diffForm{stat: true, summary: true, context: 3})
+}
+
+// threeWay merges the trees and commits.
+func (m *mergeRun) threeWay(ix *stageIndex, head, base plumbing.Hash) error {
+	t, ours, err := m.trees(head, base)
+	if err != nil {
+		return err
+	}
+	switch s := m.p.get("strategy"); s {
+	case "", "ort", "recursive", "resolve":
+	case "ours":
+		t.theirs, t.base = t.ours, t.ours
+	default:
+		return fatalf("Could not find merge strategy '%s'.", s)
+	}
+	if o := m.p.get("strategy-option"); o == "ours" || o == "theirs" {
+		t.favor = o
+	}
+	if err := t.run(); err != nil {
+		return err
+	}
+	if err := m.dirtyIndex(ix, ours); err != nil {
+		return err
+	}
+	if err := t.apply(ix, ours); err != nil {
+		m.complain("Merge with strategy ort failed.")
+		if _, ok := err.(failure); ok {
+			return status(2)
+		}
+		return err
+	}
+	for _, line := range t.messages {
+		m.say("%s\n", line)
+	}
+	message, err := m.text(len(t.conflicts) == 0)
+	if err != nil {
+		return err
+	}
+	if err := m.writeGitFile("ORIG_HEAD", head.String()+"\n"); err != nil {
+		return err
+	}
+	if len(t.conflicts) > 0 || m.p.given("commit") && !m.p.has("commit") || m.p.has("squash") {
+		return m.leaveOpen(t, message)
+	}
+	who, err := m.signature("COMMITTER")
+	if err != nil {
+		return err
+	}
+	author, err := m.signature("AUTHOR")
+	if err != nil {
+		return err
+	}
+	tree, err := m.writeTree(ix)
+	if err != nil {
+		return err
+	}
+	h, err := m.encode(&object.Commit{Author: author, Committer: who, Message: message, TreeHash: tree, ParentHashes: []plumbing.Hash{head, m.their.Hash}})
+	if err != nil {
+		return err
+	}
+	word := "merge " + m.name
+	if m.sub == "pull" {
+		word = "pull"
+	}
+	if err := m.setRef("HEAD", h, word+": Merge made by the 'ort' strategy."); err != nil {
+		return err
+	}
+	m.say("Merge made by the 'ort' strategy.\n")
+	merged, err := m.flatten(tree)
+	if err != nil {
+		return err
+	}
+	return m.showStat(ours, merged)
+}
+
+// trees gathers the three sides.
+func (m *mergeRun) trees(head, base plumbing.Hash) (*treeMerge, map[string]treeFile, error) {
+	ours, err := m.headFiles()
+	if err != nil {
+		return nil, nil, err
+	}
+	theirs, err := m.flatten(m.their.TreeHash)
+	if err != nil {
+		return nil, nil, err
+	}
+	old := map[string]treeFile{}
+	if !base.IsZero() {
+		b, err := m.commit(base)
+		if err != nil {
+			return nil, nil, err
+		}
+		if old, err = m.flatten(b.TreeHash); err != nil {
+			return nil, nil, err
+		}
+	}
+	return &treeMerge{repo: m.repo, base: old, ours: ours, theirs: theirs, labels: [2]string{"HEAD", m.name}}, ours, nil
+}
+
+// dirtyIndex refuses to merge into an index with changes staged.
+func (m *mergeRun) dirtyIndex(ix *stageIndex, ours map[string]treeFile) error {
+	var staged []string
+	for _, p := range m.indexPairs(ours, ix, nil) {
+		staged = append(staged, p.name())
+	}
+	if len(staged) == 0 {
+		return nil
+	}
+	m.complain("error: Your local changes to the following files would be overwritten by merge:\n  " + strings.Join(staged, "\n  ") +
+		"\nMerge with strategy ort failed.")
+	return status(2)
+}
+
+// text is the message of the merge.
+func (m *mergeRun) text(clean bool) (string, error) {
+	if m.p.given("file") {
+		return m.readText(m.p.get("file"))
+	}
+	if m.message != "" {
+		return cleanMessage(m.message), nil
+	}
+	if m.whole != "" {
+		return m.whole + "\n", nil
+	}
+	branch, _, _ := m.head()
+	full, _, _ := m.fullRef(m.name)
+	what := "commit '" + m.name + "'"
+	switch {
+	case strings.HasPrefix(full, "refs/heads/"):
+		what = "branch '" + m.name + "'"
+	case strings.HasPrefix(full, "refs/remotes/"):
+		what = "remote-tracking branch '" + shortRef(full) + "'"
+	case strings.HasPrefix(full, "refs/tags/"):
+		what = "tag '" + m.name + "'"
+	}
+	text := "Merge " + what
+	if b := branchName(branch); b != "master" && b != "main" && b != m.cfg.get("init.defaultbranch") {
+		if b == "" {
+			b = "HEAD"
+		}
+		text += " into " + b
+	}
+	return text + "\n", nil
+}
+
+// leaveOpen records a merge that is not committed yet.
+func (m *mergeRun) leaveOpen(t *treeMerge, message string) error {
+	if m.p.has("squash") {
+		m.say("Squash commit -- not updating HEAD\n")
+		text := "Squashed commit of the following:\n\ncommit " + m.their.Hash.String() + "\n"
+		if err := m.writeGitFile("SQUASH_MSG", text); err != nil {
+			return err
+		}
+	} else {
+		if err := m.writeGitFile("MERGE_HEAD", m.their.Hash.String()+"\n"); err != nil {
+			return err
+		}
+		if err := m.writeGitFile("MERGE_MODE", ""); err != nil {
+			return err
+		}
+		if err := m.writeGitFile("MERGE_MSG", conflictMessage(message, t.conflicts)); err != nil {
+			return err
+		}
+	}
+	if len(t.conflicts) == 0 {
+		m.complain("Automatic merge went well; stopped before committing as requested")
+		return nil
+	}
+	m.say("Automatic merge failed; fix conflicts and then commit the result.\n")
+	return status(1)
+}
+
+// conflictMessage adds the names in conflict as comments.
+func conflictMessage(message string, conflicts map[string]*conflict) string {
+	if len(conflicts) == 0 {
+		return message
+	}
+	var names []string
+	for n := range conflicts {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return strings.TrimRight(message, "\n") + "\n\n# Conflicts:\n#\t" + strings.Join(names, "\n#\t") + "\n"
+}
+
+// cmdCherryPick is git cherry-pick.
+func (g *git) cmdCherryPick(args []string) error { return g.replay(args, "cherry-pick") }
+
+// cmdRevert is git revert.
+func (g *git) cmdRevert(args []string) error { return g.replay(args, "revert") }
+
+// replay applies the change of commits, or its reverse.
+func (g *git) replay(args []string, how string) error {
+	p, err := g.parse(args, "n,no-commit e,edit no-edit x m,mainline= s,signoff abort continue skip quit allow-empty ff X,strategy-option= S,gpg-sign? keep-redundant-commits")
+	if err != nil {
+		return err
+	}
+	r, err := g.openWork()
+	if err != nil {
+		return err
+	}
+	mark := map[string]string{"cherry-pick": "CHERRY_PICK_HEAD", "revert": "REVERT_HEAD"}[how]
+	switch {
+	case p.has("abort") || p.has("skip"):
+		if !r.exists(mark) {
+			return failf("no cherry-pick or revert in progress")
+		}
+		return r.resetTo("HEAD", "merge", true)
+	case p.has("continue"):
+		if !r.exists(mark) {
+			return failf("no cherry-pick or revert in progress")
+		}
+		return g.cmdCommit([]string{"--no-edit"})
+	case len(p.operands) == 0:
+		return g.usage("")
+	}
+	from, not, err := r.revisionsOnce(p.operands)
+	if err != nil {
+		return err
+	}
+	if len(not) > 0 {
+		if from, err = r.oldestFirst(from, not); err != nil {
+			return err
+		}
+	}
+	for _, h := range from {
+		if err := r.replayOne(h, p, how, mark); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// revisionsOnce resolves revisions in the order given.
+func (r *repo) revisionsOnce(revs []string) (from, not []plumbing.Hash, err error) {
+	for _, rev := range revs {
+		if strings.Contains(rev, "..") || strings.HasPrefix(rev, "^") {
+			f, n, err := r.revisions(&parsed{}, []string{rev})
+			if err != nil {
+				return nil, nil, err
+			}
+			from, not = append(from, f...), append(not, n...)
+			continue
+		}
+		if _, ok := r.resolve(dashBranch(rev)); !ok {
+			return nil, nil, fatalf("bad revision '%s'", rev)
+		}
+		c, err := r.commitish(rev)
+		if err != nil {
+			return nil, nil, err
+		}
+		from = append(from, c.Hash)
+	}
+	return from, not, nil
+}
+
+func (r *repo) oldestFirst(from, not []plumbing.Hash) ([]plumbing.Hash, error) {
+	w := r.newWalk(from, not)
+	var list []plumbing.Hash
+	for {
+		c, err := w.next()
+		if err != nil {
+			return nil, err
+		}
+		if c == nil {
+			break
+		}
+		list = append([]plumbing.Hash{c.Hash}, list...)
+	}
+	return list, nil
+}
+
+func (r *repo) replayOne(h plumbing.Hash, p *parsed, how, mark string) error {
+	c, err := r.commit(h)
+	if err != nil {
+		return err
+	}
+	parent, err := r.mainline(c, p)
+	if err != nil {
+		return err
+	}
+	before, err := r.flatten(parent)
+	if err != nil {
+		return err
+	}
+	after, err := r.flatten(c.TreeHash)
+	if err != nil {
+		return err
+	}
+	ix, err := r.readIndex()
+	if err != nil {
+		return err
+	}
+	ours, err := r.headFiles()
+	if err != nil {
+		return err
+	}
+	if len(r.indexPairs(ours, ix, nil)) > 0 && !p.has("no-commit") {
+		r.complain("error: your local changes would be overwritten by " + how + ".\nhint: commit your changes or stash them to proceed.")
+		return fatal(how + " failed")
+	}
+	label := r.short(h) + " (" + subject(c.Message) + ")"
+	text := c.Message
+	t := &treeMerge{repo: r, base: before, ours: ours, theirs: after, labels: [2]string{"HEAD", label}, favor: p.get("strategy-option")}
+	if how == "revert" {
+		t.base, t.theirs, t.labels[1] = after, before, "parent of "+label
+		text = "Revert \"" + subject(c.Message) + "\"\n\nThis reverts commit " + h.String() + ".\n"
+	} else if p.has("x") {
+		text = strings.TrimRight(text, "\n") + "\n\n(cherry picked from commit " + h.String() + ")\n"
+	}
+	if err := t.run(); err != nil {
+		return err
+	}
+	if err := t.apply(ix, ours); err != nil {
+		return err
+	}
+	for _, line := range t.messages {
+		r.printf("%s\n", line)
+	}
+	if err := r.Stdout.Flush(); err != nil {
+		return err
+	}
+	return r.endReplay(t, c, p, how, mark, text)
+}
+
+// endReplay commits, or says what is left to do.
+func (r *repo) endReplay(t *treeMerge, c *object.Commit, p *parsed, how, mark, text string) error {
+	if p.has("no-commit") && len(t.conflicts) == 0 {
+		return nil
+	}
+	if err := r.writeGitFile("MERGE_MSG", conflictMessage(text, t.conflicts)); err != nil {
+		return err
+	}
+	if len(t.conflicts) > 0 {
+		if err := r.writeGitFile(mark, c.Hash.String()+"\n"); err != nil {
+			return err
+		}
+		word := "apply"
+		if how == "revert" {
+			word = "revert"
+		}
+		r.complain("error: could not " + word + " " + r.short(c.Hash) + "... " + subject(c.Message) +
+			"\nhint: After resolving the conflicts, mark them with\nhint: \"git add/rm <pathspec>\", then run\nhint: \"git " + how + " --continue\"." +
+			"\nhint: You can instead skip this commit with \"git " + how + " --skip\".\nhint: To abort and get back to the state before \"git " + how + "\",\n" +
+			"hint: run \"git " + how + " --abort\".")
+		return status(1)
+	}
+	args := []string{"--no-edit"}
+	if how == "cherry-pick" {
+		if err := r.writeGitFile(mark, c.Hash.String()+"\n"); err != nil {
+			return err
+		}
+		args = append(args, "-m", text)
+	}
+	if p.has("allow-empty") {
+		args = append(args, "--allow-empty")
+	}
+	return r.git.cmdCommit(args)
+}
+
+// mainline is the tree that a commit's change starts from.
+func (r *repo) mainline(c *object.Commit, p *parsed) (plumbing.Hash, error) {
+	n := 1
+	if len(c.ParentHashes) > 1 {
+		v, ok := atoi64(p.get("mainline"))
+		if !ok || v < 1 || int(v) > len(c.ParentHashes) {
+			return plumbing.ZeroHash, failf("commit %s is a merge but no -m option was given.", c.Hash)
+		}
+		n = int(v)
+	}
+	if len(c.ParentHashes) == 0 {
+		return plumbing.ZeroHash, nil
+	}
+	pc, err := r.commit(c.ParentHashes[n-1])
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	return pc.TreeHash, nil
+}
