@@ -12,6 +12,8 @@ import (
 func newDaemon(o *options) *cobra.Command {
 	return &cobra.Command{
 		Use: "daemon", Short: "Be the daemon, in the foreground", Hidden: true, Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return daemon.Foreground(daemon.RunOptions{Options: daemon.Options{Dir: o.data}}, slog.LevelInfo) },
+		RunE: func(*cobra.Command, []string) error {
+			return daemon.Foreground(daemon.RunOptions{Options: daemon.Options{Dir: o.data}}, slog.LevelInfo)
+		},
 	}
 }

@@ -85,6 +85,7 @@ const (
 	groupMount = "mount"
 	groupWork  = "work"
 	groupRun   = "run"
+	groupSync  = "sync"
 	groupCare  = "care"
 )
 
@@ -93,6 +94,7 @@ func addCommands(root *cobra.Command, o *options, s streams) {
 		&cobra.Group{ID: groupMount, Title: "Mounting:"},
 		&cobra.Group{ID: groupWork, Title: "Workspaces and their history:"},
 		&cobra.Group{ID: groupRun, Title: "Running scripts in them:"},
+		&cobra.Group{ID: groupSync, Title: "Sharing them with other machines:"},
 		&cobra.Group{ID: groupCare, Title: "Looking after them:"},
 	)
 	add := func(group string, cmds ...*cobra.Command) {
@@ -105,6 +107,8 @@ func addCommands(root *cobra.Command, o *options, s streams) {
 	add(groupWork, newCreate(o, s), newList(o, s), newRemove(o, s), newFork(o, s), newSnapshot(o, s),
 		newSnapshots(o, s), newLog(o, s), newDiff(o, s), newRestore(o, s), newQuota(o, s))
 	add(groupRun, newExec(o, s), newSh(o, s), newExecs(o, s))
+	add(groupSync, newClone(o, s), newSync(o, s), newPull(o, s), newPush(o, s), newWatch(o, s), newRemote(o, s),
+		newShare(o, s), newConflicts(o, s), newResolve(o, s), newCheckout(o, s))
 	add(groupCare, newCheck(o, s), newScrub(o, s), newGC(o, s), newDoctor(o, s), newUpgradeDaemon(o, s), newBench(o, s), newConformance(o, s))
 	root.AddCommand(newVersion(o, s), newMan(s), newDaemon(o))
 }

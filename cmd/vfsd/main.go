@@ -64,12 +64,13 @@ Exit codes: 0 stopped as asked, 1 error, 2 wrong usage.`,
 		},
 		SilenceUsage: true, SilenceErrors: true,
 	}
-	cmd.Flags().StringVar(&o.Dir, "data", daemon.DefaultDir(), "data `directory`")
-	cmd.Flags().Lookup("data").DefValue = "" // differs from machine to machine; Long says it
+	cmd.PersistentFlags().StringVar(&o.Dir, "data", daemon.DefaultDir(), "data `directory`")
+	cmd.PersistentFlags().Lookup("data").DefValue = "" // differs from machine to machine; Long says it
 	cmd.Flags().BoolVar(&debug, "debug", false, "log more")
 	cmd.Flags().DurationVar(&o.StopWait, "stop-wait", daemon.DefaultStopWait, "how long to wait for mounts in use when stopping")
 	cmd.Flags().StringSliceVar(&o.Listen, "listen", nil, "listen for peers on `HOST:PORT`, with TLS; more than once for more")
 	cmd.Flags().StringVar(&o.Metrics, "metrics", "", "serve Prometheus metrics on `HOST:PORT`, under /metrics")
+	cmd.AddCommand(newServe(begun, &o.Dir))
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	return cmd
 }

@@ -211,6 +211,9 @@ func (d *Daemon) remove(_ context.Context, r control.RemoveRequest) (control.Emp
 	if err := d.data.Remove(r.Workspace); err != nil {
 		return control.Empty{}, err
 	}
+	if err := d.remotes.forget(r.Workspace); err != nil {
+		return control.Empty{}, err
+	}
 	d.wasteful.Store(true)
 	d.log.Info("removed", "workspace", r.Workspace)
 	return control.Empty{}, nil

@@ -63,6 +63,7 @@ type Daemon struct {
 
 	remotes       remotes
 	shares        shares
+	checkouts     checkouts
 	local, public *replica.Server
 	peerAddresses []string // where it listens for peers; guarded by mu
 }

@@ -16,6 +16,7 @@ import (
 func (d *Daemon) registerSync() {
 	s := d.server
 	d.remotes.file = stateFile{d.dir, remotesName}
+	d.checkouts.file = stateFile{d.dir, checkoutsName}
 	d.shares.dir, d.shares.file = d.dir, stateFile{d.dir, sharesName}
 	d.startPeers()
 	s.ServePeers(d.servePeer)
@@ -30,6 +31,9 @@ func (d *Daemon) registerSync() {
 	control.WatchStream.Serve(s, d.watch)
 	control.ConflictsCall.Serve(s, d.conflicts)
 	control.ResolveCall.Serve(s, d.resolve)
+	control.CheckoutStream.Serve(s, d.checkoutStream)
+	control.CheckoutsCall.Serve(s, d.listCheckouts)
+	control.RemoveCheckoutCall.Serve(s, d.removeCheckout)
 }
 
 // openRemote begins a session with a remote of a workspace.
