@@ -112,7 +112,7 @@ func (s *Session) Deadline() time.Time {
 		}
 	}
 	if s.state == opening {
-		earlier(c.started.Add(openingTime))
+		earlier(c.started.Add(s.openingTime()))
 	}
 	if !c.frame.IsZero() {
 		earlier(c.frame.Add(frameTime))
@@ -123,14 +123,28 @@ func (s *Session) Deadline() time.Time {
 	return at
 }
 
+// openingTime is how long the other end's first message may take: a server has
+// to find a workspace and commit what is dirty in it, a client has nothing to do.
+func (s *Session) openingTime() time.Duration {
+	if s.server {
+		return helloTime
+	}
+	return welcomeTime
+}
+
+// KeepAlive returns a frame that may be sent between any two others of an open
+// session, by a driver whose session is busy in the store for long: the peer is
+// not to take that for silence.
+func KeepAlive() []byte { return AppendFrame(nil, &Ping{}) }
+
 // Tick tells the time. It pings a silent peer and gives up a lost one. A clock
 // that was set back only makes it more patient.
 func (s *Session) Tick(now time.Time) error {
 	c := &s.clock
 	switch {
 	case s.state == closed:
-	case s.state == opening && now.Sub(c.started) >= openingTime:
-		s.end(fail(CodeTimeout, "the session was not opened within %v", openingTime))
+	case s.state == opening && now.Sub(c.started) >= s.openingTime():
+		s.end(fail(CodeTimeout, "the session was not opened within %v", s.openingTime()))
 	case !c.frame.IsZero() && now.Sub(c.frame) >= frameTime:
 		s.end(fail(CodeTimeout, "a frame took more than %v", frameTime))
 	case now.Sub(c.last) >= silence:

@@ -418,10 +418,10 @@ func TestTimes(t *testing.T) {
 	for i, b := range hello[:9] {
 		loris.Receive(epoch.Add(time.Duration(i)*time.Second), []byte{b})
 	}
-	if loris.Tick(epoch.Add(openingTime - 1)); code(loris) != 0 {
+	if loris.Tick(epoch.Add(helloTime - 1)); code(loris) != 0 {
 		t.Errorf("too early: %v", loris.Err())
 	}
-	if loris.Tick(epoch.Add(openingTime)); code(loris) != CodeTimeout {
+	if loris.Tick(epoch.Add(helloTime)); code(loris) != CodeTimeout {
 		t.Errorf("a hello byte by byte: %v", loris.Err())
 	}
 

@@ -82,7 +82,8 @@ var usual = tuning{
 
 // Times.
 const (
-	openingTime = 10 * time.Second // from the first byte to an open session
+	helloTime   = 10 * time.Second // from the connection to the hello
+	welcomeTime = 60 * time.Second // from the hello to the welcome
 	frameTime   = 60 * time.Second // from the first byte of a frame to its last
 	pingAfter   = 30 * time.Second // of silence
 	silence     = 90 * time.Second // after which a peer is taken to be gone

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/vfsd/vfsd/chunk"
@@ -70,8 +71,19 @@ func (c *Client) event(e protocol.Event) {
 		c.closeOpened()
 		return
 	}
-	if ch := c.waiting[e.Request]; ch != nil && e.Request != 0 {
-		ch <- e // as many as were made room for: see ask
+	ch := c.waiting[e.Request]
+	for ch != nil && e.Request != 0 {
+		select {
+		case ch <- e:
+			return
+		default:
+		}
+		// There is room for all that a request can bring but heads, of which
+		// the oldest goes: to wait here would be to wait with mu held.
+		select {
+		case <-ch:
+		default:
+		}
 	}
 }
 
@@ -200,6 +212,7 @@ func (c *Client) Watch(ctx context.Context, moved func(chunk.ID) error) error {
 // Items asks for nodes or chunks and calls item for each: data is nil for one
 // that the peer lacks.
 func (c *Client) Items(ctx context.Context, kind protocol.Kind, ids []chunk.ID, item func(id chunk.ID, data []byte) error) error {
+	ids = slices.Compact(slices.SortedFunc(slices.Values(ids), chunk.Compare))
 	left := len(ids)
 	return c.ask(ctx, left, func(s *protocol.Session) (uint64, error) { return s.Get(kind, toProtocol(ids)) },
 		func(e protocol.Event) (bool, error) {

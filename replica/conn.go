@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/vfsd/vfsd/protocol"
@@ -16,6 +17,8 @@ const (
 	readSize     = 256 << 10
 	writeSize    = 1 << 20
 	writeTimeout = 2 * time.Minute
+	lingerTime   = 2 * time.Second  // for the peer to close as well
+	busyPing     = 20 * time.Second // less than the protocol's silence
 )
 
 // conn drives a session over a connection: one goroutine reads, the caller of run
@@ -25,6 +28,7 @@ type conn struct {
 	// handle hears of events, in order, with mu held.
 	handle func(protocol.Event)
 	kick   chan struct{}
+	opened atomic.Bool // the session is open, or was
 
 	mu sync.Mutex
 	s  *protocol.Session // guarded by mu
@@ -54,6 +58,9 @@ func (c *conn) do(f func(*protocol.Session)) {
 // dispatch hands events on. mu is held.
 func (c *conn) dispatch() {
 	for _, e := range c.s.Events() {
+		if e.Kind == protocol.EventOpen {
+			c.opened.Store(true)
+		}
 		c.handle(e)
 	}
 }
@@ -67,6 +74,10 @@ func (c *conn) run(ctx context.Context) error {
 	err := c.write()
 	stop()
 	c.do(func(s *protocol.Session) { s.Abort(err) })
+	if err == nil && ctx.Err() == nil {
+		c.linger()
+		reading.Wait()
+	}
 	if cerr := c.nc.Close(); cerr != nil && !errors.Is(cerr, net.ErrClosed) && err == nil {
 		err = cerr
 	}
@@ -79,7 +90,17 @@ func (c *conn) run(ctx context.Context) error {
 	return err
 }
 
-// read gives the session what arrives.
+// linger lets the peer read the last frame, which may be why the session ended:
+// closing a connection with bytes that nobody read takes away those under way to
+// the peer as well. The reader goes on until the peer closes too, or time is up.
+func (c *conn) linger() {
+	if h, ok := c.nc.(interface{ CloseWrite() error }); ok && h.CloseWrite() == nil && c.nc.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
+		return
+	}
+	_ = c.nc.Close() // run closes it again, and has its error
+}
+
+// read gives the session what arrives, and nobody what comes after its end.
 func (c *conn) read() {
 	buf := make([]byte, readSize)
 	for {
@@ -95,6 +116,9 @@ func (c *conn) read() {
 			}
 			over = s.Closed()
 		})
+		for over && err == nil {
+			_, err = c.nc.Read(buf)
+		}
 		if over {
 			return
 		}
@@ -111,17 +135,16 @@ func lost(err error) error { return errors.Join(ErrLost, err) }
 func (c *conn) write() error {
 	var buf []byte
 	for {
-		c.mu.Lock()
+		if err := c.lock(); err != nil {
+			return err
+		}
 		buf = c.s.Output(buf[:0], writeSize)
 		c.dispatch()
 		over, deadline := c.s.Closed(), c.s.Deadline()
 		c.mu.Unlock()
 		if len(buf) > 0 {
-			if err := c.nc.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+			if err := c.send(buf); err != nil {
 				return err
-			}
-			if _, err := c.nc.Write(buf); err != nil {
-				return lost(err)
 			}
 			continue
 		}
@@ -130,6 +153,46 @@ func (c *conn) write() error {
 		}
 		c.await(deadline)
 	}
+}
+
+// lock locks mu for the writer. While the session is busy for long, in the store,
+// the peer hears that this end is alive.
+func (c *conn) lock() error {
+	if c.mu.TryLock() {
+		return nil
+	}
+	locked := make(chan struct{})
+	go func() {
+		c.mu.Lock() // the writer unlocks
+		close(locked)
+	}()
+	tick := time.NewTicker(busyPing)
+	defer tick.Stop()
+	for {
+		select {
+		case <-locked:
+			return nil
+		case <-tick.C:
+		}
+		if !c.opened.Load() {
+			continue
+		}
+		if err := c.send(protocol.KeepAlive()); err != nil {
+			<-locked
+			c.mu.Unlock()
+			return err
+		}
+	}
+}
+
+func (c *conn) send(b []byte) error {
+	if err := c.nc.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+		return err
+	}
+	if _, err := c.nc.Write(b); err != nil {
+		return lost(err)
+	}
+	return nil
 }
 
 // await returns when there may be something to send.
