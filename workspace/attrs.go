@@ -33,6 +33,11 @@ func (w *Workspace) Access(op *vfs.Op, ino vfs.Ino, mask uint32) error {
 // Setattr implements vfs.FS.
 func (w *Workspace) Setattr(op *vfs.Op, ino vfs.Ino, set *vfs.SetAttr) (vfs.Attr, error) {
 	var a vfs.Attr
+	if set.Mask&vfs.SetSize != 0 {
+		if err := w.prepare(op, ino, int64(min(set.Size, vfs.MaxFileSize)), int64(min(set.Size, vfs.MaxFileSize))); err != nil {
+			return a, err
+		}
+	}
 	err := w.mutate(op, func(b *batch) error {
 		n, err := w.load(ino)
 		if err != nil {
@@ -58,6 +63,12 @@ func (w *Workspace) Setattr(op *vfs.Op, ino vfs.Ino, set *vfs.SetAttr) (vfs.Attr
 		}
 		b.set(n, v)
 		b.change(kind)
+		if set.Mask&(vfs.SetSize|vfs.SetUID|vfs.SetGID) != 0 && v.IsRegular() {
+			if err := w.dropCapability(b, n); err != nil {
+				return err
+			}
+			v = b.value(n)
+		}
 		a = (&inode{v: v}).attr()
 		return nil
 	})

@@ -122,7 +122,7 @@ func (b *browser) Lookup(op *vfs.Op, parent vfs.Ino, name string) (vfs.Attr, err
 	case parent == dotIno && name == snapshotsName:
 		return b.virtual(op, snapshotsIno)
 	case parent == dotIno:
-		return vfs.Attr{}, syscall.ENOENT
+		return b.lookupDot(op, name)
 	case parent == snapshotsIno:
 		return b.lookupSnapshot(op, name)
 	case slotOf(parent) == 0:
@@ -134,6 +134,23 @@ func (b *browser) Lookup(op *vfs.Op, parent vfs.Ino, name string) (vfs.Attr, err
 	}
 	a, err := v.Lookup(op, outOfSlot(parent), name)
 	a.Ino = inSlot(slotOf(parent), a.Ino)
+	return a, err
+}
+
+// lookupDot finds what the workspace itself has in a directory of that name:
+// its merge policy.
+func (b *browser) lookupDot(op *vfs.Op, name string) (vfs.Attr, error) {
+	dot, err := b.Workspace.Lookup(op, vfs.RootIno, dotName)
+	if err != nil {
+		return vfs.Attr{}, err
+	}
+	if !dot.IsDir() {
+		return vfs.Attr{}, syscall.ENOENT
+	}
+	a, err := b.Workspace.Lookup(op, dot.Ino, name)
+	if err == nil && a.IsDir() {
+		err = syscall.ENOENT // no way in leads further down
+	}
 	return a, err
 }
 
@@ -300,7 +317,7 @@ func (d *virtualDir) Ino() vfs.Ino { return d.ino }
 
 // ReadDir implements vfs.DirHandle.
 func (d *virtualDir) ReadDir(op *vfs.Op, cookie uint64, attrs bool, emit func(*vfs.DirEntry) bool) error {
-	names := []string{snapshotsName}
+	names := []string{snapshotsName, policyName}
 	if d.ino == snapshotsIno {
 		names = names[:0]
 		for _, s := range d.b.Snapshots() {

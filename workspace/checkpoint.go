@@ -197,7 +197,7 @@ func (w *Workspace) land(ctx context.Context, cause, label string) (chunk.ID, er
 
 // foldFrozen stores everything frozen and returns the root that holds it.
 func (w *Workspace) foldFrozen(ctx context.Context, fz *frozenState) (chunk.ID, error) {
-	f := &folder{ctx: ctx, chunks: w.chunks, cut: w.cut.Cut, base: w.layers.base, pause: ctx.Err}
+	f := &folder{ctx: ctx, chunks: w.store(), cut: w.cut.Cut, base: w.layers.base, pause: ctx.Err}
 	contents := make(map[vfs.Ino]*inodeValue, len(fz.inodes))
 	fz.folded = fz.folded[:0]
 	for _, n := range fz.inodes {

@@ -139,6 +139,7 @@ func (d *diff) result() ([]Difference, error) {
 			return nil, err
 		}
 	}
+	d.pair()
 	slices.SortFunc(d.out, func(a, b Difference) int {
 		if c := strings.Compare(a.Path, b.Path); c != 0 {
 			return c
@@ -146,6 +147,33 @@ func (d *diff) result() ([]Difference, error) {
 		return strings.Compare(string(a.Kind), string(b.Kind))
 	})
 	return d.out, nil
+}
+
+// pair makes one line of a path that was removed and added with the same type:
+// the file was written anew, or restored, and has another inode.
+func (d *diff) pair() {
+	removed := map[string]int{}
+	for i, x := range d.out {
+		if x.Kind == Removed {
+			removed[x.Type+" "+x.Path] = i
+		}
+	}
+	gone := map[int]bool{}
+	for i := range d.out {
+		x := &d.out[i]
+		at, ok := removed[x.Type+" "+x.Path]
+		if x.Kind == Added && ok && x.Type != vfs.TypeName(vfs.ModeDir) {
+			x.Kind = Modified
+			gone[at] = true
+		}
+	}
+	kept := d.out[:0]
+	for i, x := range d.out {
+		if !gone[i] {
+			kept = append(kept, x)
+		}
+	}
+	d.out = kept
 }
 
 // inode turns what differs of an inode into lines: each name lost is paired

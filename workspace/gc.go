@@ -21,10 +21,12 @@ type gcRoots struct {
 	commits []chunk.ID // with their trees; not their parents
 	heads   []chunk.ID // with their trees and the newest of their ancestors
 	chunks  []chunk.ID // by themselves
+	lazy    bool       // chunks of some of them may be with a peer
 }
 
 // GC frees the chunks that no head, snapshot, recent commit or open file
-// reaches. Writers and readers go on meanwhile. With dryRun it only counts.
+// reaches. What a snapshot alone had goes only when its commit is no more among
+// the newest keptCommits of its workspace either. Writers and readers go on meanwhile. With dryRun it only counts.
 func (d *DataDir) GC(ctx context.Context, dryRun bool) (chunk.GCReport, error) {
 	d.gcMu.Lock()
 	defer d.gcMu.Unlock()
@@ -32,7 +34,7 @@ func (d *DataDir) GC(ctx context.Context, dryRun bool) (chunk.GCReport, error) {
 	if err != nil {
 		return chunk.GCReport{}, fmt.Errorf("gc: %w", err)
 	}
-	m := &marker{ctx: ctx, gc: gc, d: d}
+	m := &marker{ctx: ctx, gc: gc, d: d, lazy: roots.lazy}
 	if err := m.mark(roots); err != nil {
 		gc.Abort()
 		return chunk.GCReport{}, fmt.Errorf("gc: mark: %w", err)
@@ -110,6 +112,7 @@ func (r *gcRoots) incoming(fsys hostfs.FS, dir string) error {
 }
 
 func (r *gcRoots) head(h *head) {
+	r.lazy = r.lazy || h.Lazy
 	r.heads = append(r.heads, h.Commit)
 	for _, s := range h.Snapshots {
 		r.commits = append(r.commits, s.Commit)
@@ -147,9 +150,10 @@ func (w *Workspace) roots(r *gcRoots) error {
 
 // marker marks what roots reach.
 type marker struct {
-	ctx context.Context
-	gc  *chunk.GC
-	d   *DataDir
+	ctx  context.Context
+	gc   *chunk.GC
+	d    *DataDir
+	lazy bool
 }
 
 func (m *marker) mark(r *gcRoots) error {
@@ -222,7 +226,10 @@ func (m *marker) node(id chunk.ID, level int) (descend bool, err error) {
 			return false
 		}
 		for _, id := range ids {
-			m.gc.Mark(id)
+			// What is promised is not missing.
+			if !m.lazy || m.d.chunks.Has(id) {
+				m.gc.Mark(id)
+			}
 		}
 		return true
 	})

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/vfsd/vfsd/chunk"
 	"github.com/vfsd/vfsd/vfs"
 )
 
@@ -167,7 +168,7 @@ func (w *Workspace) truncateOpened(op *vfs.Op, b *batch, n *inode) error {
 	}
 	b.set(n, v)
 	b.change(vfs.Change{Kind: vfs.ChangeData, Ino: n.ino, Len: -1})
-	return nil
+	return w.dropCapability(b, n)
 }
 
 // Read implements vfs.Handle.
@@ -192,10 +193,19 @@ func (h *handle) Read(op *vfs.Op, p []byte, off int64) (int, error) {
 	end = min(end, off+min(int64(len(p)), end-off))
 	stale := h.flags&oNoAtime == 0 && w.atimeStale(h.n)
 	ps, done, err := w.readPieces(h.n, off, end)
+	lazy := w.lazy.on.Load()
+	var ahead []chunk.ID
+	if lazy && err == nil {
+		ahead = w.beyond(h.n, end)
+	}
 	w.mu.RUnlock()
 	p = p[:end-off]
+	if lazy && err == nil {
+		w.fetchAhead(ahead)
+		err = w.lazy.bring(contextOf(op), ps)
+	}
 	if err == nil {
-		err = fill(contextOf(op), w.chunks, ps, p, off)
+		err = fill(contextOf(op), w.store(), ps, p, off)
 	}
 	if derr := done(); err == nil {
 		err = derr
@@ -257,6 +267,13 @@ func (h *handle) Write(op *vfs.Op, p []byte, off int64) (int, error) {
 
 func (h *handle) writePart(op *vfs.Op, part []byte, off int64) error {
 	w := h.w
+	at := off
+	if h.flags&syscall.O_APPEND != 0 {
+		at = vfs.MaxFileSize // where the file ends
+	}
+	if err := w.prepare(op, h.n.ino, at, off+int64(len(part))); err != nil {
+		return w.readError(h.n, off, err)
+	}
 	p, crc, err := w.stage(part, off)
 	if err != nil {
 		return err
@@ -291,7 +308,7 @@ func (h *handle) writePart(op *vfs.Op, part []byte, off int64) error {
 		b.set(n, v)
 		b.extent(n, p, crc)
 		b.change(vfs.Change{Kind: vfs.ChangeData, Ino: n.ino, Off: p.off, Len: p.len})
-		return nil
+		return w.dropCapability(b, n)
 	})
 }
 

@@ -55,7 +55,8 @@ func (w *Workspace) Snapshot(ctx context.Context, name string) (Snapshot, error)
 	return s, w.moveHead(h)
 }
 
-// RemoveSnapshot forgets a name. Its commit stays while history keeps it.
+// RemoveSnapshot forgets a name. Its commit, and so its space, stays while
+// history keeps it: among the newest 64 commits, whatever a collection does.
 func (w *Workspace) RemoveSnapshot(name string) error {
 	w.checkpointing.Lock()
 	defer w.checkpointing.Unlock()

@@ -329,6 +329,7 @@ func TestMerge(t *testing.T) {
 				" f=" + fmt.Sprintf("%d:%.8s", len(big), chunk.Sum([]byte(big[:200000]+"HELLO"+big[200005:]))), "edited"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			r := newReplicas(t, 2, c.base)
 			c.a(r.on(0))
 			c.b(r.on(1))
@@ -349,7 +350,6 @@ func TestMerge(t *testing.T) {
 		})
 	}
 }
-
 
 // randomEdits does random things to a replica, and returns the contents that
 // it has written to files that were never deleted again there.
@@ -400,12 +400,14 @@ func TestMergeRandom(t *testing.T) {
 		n = 400
 	}
 	for seed := range n {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) { mergeRandom(t, int64(seed)) })
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			mergeRandom(t, int64(seed))
+		})
 	}
 }
 
 func mergeRandom(t *testing.T, seed int64) {
-	ctx := context.Background()
 	r := rand.New(rand.NewSource(seed))
 	x := newReplicas(t, 3, func(a *shellActor) { randomEdits(t, a.w, r, 60, "base") })
 	for round := range 3 {
@@ -429,7 +431,6 @@ func mergeRandom(t *testing.T, seed int64) {
 		}
 		checkClean(t, w)
 	}
-	_ = ctx
 }
 
 // exchange merges two replicas into one another and checks that both are the

@@ -22,7 +22,9 @@ const (
 // PolicyPath is where a workspace keeps its policy: lines of a pattern and a
 // policy, blanks between; # begins a comment. The patterns are those of
 // .gitignore without a negation, and the last that matches decides.
-const PolicyPath = ".vfsd/policy"
+const PolicyPath = dotName + "/" + policyName
+
+const policyName = "policy"
 
 const (
 	policyLimit = 64 << 10 // bytes

@@ -45,7 +45,7 @@ func openWorkspace(c openConfig) (*Workspace, error) {
 	}
 	h.Polynomial = cut.Polynomial() // an old head does not say it; the next one will
 	w := &Workspace{
-		cut: cut, name: c.name, dir: c.dir, fsys: c.fsys, chunks: c.chunks, cache: c.cache, log: c.log,
+		cut: cut, lazy: newLazy(c.chunks, h.Lazy), name: c.name, dir: c.dir, fsys: c.fsys, chunks: c.chunks, cache: c.cache, log: c.log,
 		id: h.ID, replica: h.Replica, head: *h, next: h.Next, quota: h.Quota,
 		usage: usage{h.Inodes, h.Blocks}, epoch: h.Epoch, orphans: map[vfs.Ino]*inode{},
 		enc: newRecordEncoder(), reclaimSpace: c.reclaim,

@@ -68,6 +68,7 @@ func (w *Workspace) restoreAll(ctx context.Context, commit chunk.ID) (int, error
 		}
 		if err == nil {
 			w.announce(0, changes)
+			w.headWatchers.tell(w.Head())
 		}
 		return changed, err
 	}
@@ -144,7 +145,7 @@ func (w *Workspace) adoptLost(target *tree.Tree) error {
 		}
 		for _, name := range names {
 			v, _, err := w.xattr(n, name)
-			if err != nil {
+			if err != nil && !w.promisedHere(err) {
 				return err
 			}
 			n.v.orphanXattrs = withXattr(n.v.orphanXattrs, name, v)
@@ -416,7 +417,31 @@ func (r *restorer) bytes(from, to vfs.Ino) error {
 		return err
 	}
 	defer dst.Release(r.op)
-	_, err = src.CopyTo(r.op, 0, dst, 0, vfs.MaxFileSize)
+	if _, err = src.CopyTo(r.op, 0, dst, 0, vfs.MaxFileSize); err != nil {
+		return err
+	}
+	return r.reserve(src.(*handle), dst)
+}
+
+// reserve gives a file the space past its end that another one has.
+func (r *restorer) reserve(src *handle, dst vfs.Handle) error {
+	if src.n.v.flags&flagReserved == 0 {
+		return nil
+	}
+	var ps []piece
+	src.w.mu.RLock()
+	err := src.w.segments(src.n, int64(src.n.v.Size), vfs.MaxFileSize, func(p piece) error {
+		if p.src == srcZero {
+			ps = append(ps, p)
+		}
+		return nil
+	})
+	src.w.mu.RUnlock()
+	for _, p := range ps {
+		if err == nil {
+			err = dst.Fallocate(r.op, fallocKeepSize, p.off, p.len)
+		}
+	}
 	return err
 }
 

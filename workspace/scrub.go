@@ -43,7 +43,7 @@ func (d *DataDir) scrubWorkspace(ctx context.Context, name string, bad func(file
 		}
 		bad(at, offset, err)
 	}
-	r := &reach{ctx: ctx, d: d, seen: map[chunk.ID]bool{}}
+	r := &reach{ctx: ctx, d: d, lazy: h.Lazy, seen: map[chunk.ID]bool{}}
 	missing := func(what string, commit chunk.ID) error {
 		err := r.commit(commit)
 		if err == nil || ctx.Err() != nil {
@@ -119,7 +119,7 @@ func (d *DataDir) OpenHead(ctx context.Context, name string) (*Workspace, error)
 		return nil, err
 	}
 	w := &Workspace{name: name, dir: d.path(name), fsys: d.fsys, chunks: d.chunks, cache: d.cache, log: d.log,
-		id: h.ID, replica: h.Replica, head: *h}
+		lazy: newLazy(d.chunks, h.Lazy), id: h.ID, replica: h.Replica, head: *h}
 	return w.At(ctx, h.Commit)
 }
 
@@ -127,6 +127,7 @@ func (d *DataDir) OpenHead(ctx context.Context, name string) (*Workspace, error)
 type reach struct {
 	ctx  context.Context
 	d    *DataDir
+	lazy bool              // chunks may be with a peer; tree nodes may not
 	seen map[chunk.ID]bool // tree nodes
 }
 
@@ -158,7 +159,7 @@ func (r *reach) node(id chunk.ID, level int) (descend bool, err error) {
 			return false
 		}
 		for _, id := range ids {
-			if !r.d.chunks.Has(id) {
+			if !r.lazy && !r.d.chunks.Has(id) {
 				inner = fmt.Errorf("inode %d: chunk %s: %w", keyIno(k), id, chunk.ErrNotFound)
 				return false
 			}

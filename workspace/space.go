@@ -61,6 +61,9 @@ func (w *Workspace) reserve(n *inode, off, end int64) ([]piece, error) {
 // replaceRange puts the pieces that choose returns over [off, end), and makes
 // the file that long unless keep.
 func (h *handle) replaceRange(op *vfs.Op, off, end int64, keep bool, choose func(*inode) ([]piece, error)) error {
+	if err := w.prepare(op, h.n.ino, off, end); err != nil {
+		return err
+	}
 	w := h.w
 	return w.mutate(op, func(b *batch) error {
 		n := h.n
@@ -106,7 +109,7 @@ func (w *Workspace) putPieces(op *vfs.Op, b *batch, n *inode, v *inodeValue, ps 
 		b.extent(n, p, crc)
 	}
 	b.change(vfs.Change{Kind: vfs.ChangeData, Ino: n.ino, Off: off, Len: end - off})
-	return nil
+	return w.dropCapability(b, n)
 }
 
 // replaced returns by how many blocks n's space changes when ps are put over it.
@@ -151,6 +154,9 @@ func stagedSum(p piece) (uint32, error) {
 	return sum, nil
 }
 
+	if err := d.prepareCopy(op, h, off, dstOff, count); err != nil {
+		return 0, err
+	}
 // CopyTo implements vfs.Handle: what can be shared is, so a copy of any size
 // is a few extents.
 func (h *handle) CopyTo(op *vfs.Op, off int64, dst vfs.Handle, dstOff, count int64) (int64, error) {
@@ -177,6 +183,21 @@ func (h *handle) CopyTo(op *vfs.Op, off int64, dst vfs.Handle, dstOff, count int
 		if h.n == d.n && off < dstOff+count && dstOff < off+count {
 			return syscall.EINVAL
 		}
+// prepareCopy fetches what a checkpoint will need of both files: of what is
+// copied, the chunks at its ends, which may be cut.
+func (d *handle) prepareCopy(op *vfs.Op, h *handle, off, dstOff, count int64) error {
+	end, dstEnd := min(off, vfs.MaxFileSize-count)+count, min(dstOff, vfs.MaxFileSize-count)+count
+	for _, x := range []struct {
+		h      *handle
+		lo, hi int64
+	}{{h, off, off}, {h, end, end}, {d, dstOff, dstEnd}} {
+		if err := x.h.w.prepare(op, x.h.n.ino, x.lo, x.hi); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 		ps, err := w.share(h, off, off+count, dstOff-off)
 		if err != nil {
 			return err

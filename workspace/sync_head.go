@@ -295,8 +295,9 @@ func (w *Workspace) swapHead(ctx context.Context, head, id chunk.ID, c *Commit) 
 	}
 	moved, err := w.takeHead(head, id, c, target, d)
 	if !moved {
-		d = nil
+		return nil, err
 	}
+	w.headWatchers.tell(id)
 	return d, err
 }
 

@@ -26,6 +26,7 @@ func (w *Workspace) viewOf(id chunk.ID, c *Commit) *Workspace {
 		name: fmt.Sprintf("%s@%.12s", w.name, id), dir: w.dir, fsys: w.fsys,
 		chunks: w.chunks, cache: w.cache, log: w.log, id: w.id, replica: w.replica,
 		layers:  layers{base: tree.Load(w.chunks.Raw(), w.cache, c.Root)},
+		lazy:    w.lazy,
 		usage:   usage{c.Inodes, c.Blocks},
 		head:    w.head, // snapshots and history are those of the workspace
 		orphans: map[vfs.Ino]*inode{}, readOnly: true,

@@ -40,6 +40,7 @@ type Workspace struct {
 	id      [16]byte
 	replica uint32
 	cut     *chunk.Cutter // of its own polynomial
+	lazy    *lazyState
 
 	// checkpointing is held by whoever takes a frozen batch into the tree.
 	checkpointing sync.Mutex

@@ -22,6 +22,9 @@ const xattrInlineMax = 2 << 10
 
 // Getxattr implements vfs.FS.
 func (w *Workspace) Getxattr(op *vfs.Op, ino vfs.Ino, name string) ([]byte, error) {
+	if err := w.prepareXattrs(op, ino); err != nil {
+		return nil, fmt.Errorf("xattr %q of inode %d: %w", name, ino, err)
+	}
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	n, err := w.load(ino)
@@ -200,7 +203,7 @@ func (w *Workspace) roomForXattr(n *inode, name string) error {
 }
 
 func maySetSecurity(op *vfs.Op, n *inode, name string) bool {
-	if name == "security.capability" {
+	if name == xattrCapability {
 		return op.Capable(vfs.CapSetfcap, &n.v.Attr)
 	}
 	return op.Capable(vfs.CapSysAdmin, nil)
@@ -308,13 +311,30 @@ func (w *Workspace) removeXattrs(b *batch, n *inode) error {
 	}
 	kept := map[string][]byte{}
 	for _, name := range names {
-		if kept[name], _, err = w.xattr(n, name); err != nil {
+		if kept[name], _, err = w.xattr(n, name); err != nil && !w.promisedHere(err) {
 			return err
 		}
 		b.delete(xattrKey(n.ino, name))
 	}
 	n.v.orphanXattrs = kept
 	return nil
+}
+
+// xattrCapability holds what a program may do beyond what its caller may. It
+// goes when the program changes, whoever changes it, as on Linux.
+const xattrCapability = "security.capability"
+
+// dropCapability forgets the capabilities of a file that is written to or given
+// away. b has n's new attributes already.
+func (w *Workspace) dropCapability(b *batch, n *inode) error {
+	if n.v.flags&flagXattr == 0 && len(n.v.orphanXattrs) == 0 {
+		return nil
+	}
+	_, there, err := w.xattr(n, xattrCapability)
+	if err != nil || !there {
+		return err
+	}
+	return w.deleteXattr(b, n, xattrCapability)
 }
 
 // accessACL returns the ACL that decides who may use n, nil when its mode does.
