@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -30,6 +31,12 @@ type connID struct{ major, minor uint32 }
 // Preflight has looked at everything that can be looked at.
 func attach(o *Options) (*attachment, error) {
 	at := &attachment{path: o.MountPoint}
+	if o.Replace {
+		if err := clearDown(o.MountPoint, false); err != nil {
+			return nil, err
+		}
+	}
+	before := mountTable()
 	err := at.direct(o)
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
 		err = at.fusermount(o)
@@ -43,8 +50,9 @@ func attach(o *Options) (*attachment, error) {
 		return nil, fmt.Errorf("mount %s: %w", o.MountPoint, err)
 	}
 	for _, m := range mountTable() {
-		if m.path == at.path {
-			at.id = m.dev // the last one is on top
+		isNew := !slices.ContainsFunc(before, func(b tableEntry) bool { return b.id == m.id && b.dev == m.dev })
+		if m.path == at.path && isNew {
+			at.id = m.dev
 		}
 	}
 	return at, nil
@@ -71,6 +79,23 @@ func (at *attachment) direct(o *Options) error {
 	fd, err := unix.Open(fuseDevice, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("open %s: %w", fuseDevice, err)
+	}
+	if o.Replace && deadOnTop(o.MountPoint) {
+		err := at.replace(o, fd)
+		if err == nil {
+			at.fd = fd
+			return nil
+		}
+		// An older kernel. Nobody but who writes there within these two calls
+		// finds the bare directory.
+		o.Log.Debug("mounting beneath a dead mount", "err", err)
+		unix.Close(fd)
+		if err := clearDown(o.MountPoint, true); err != nil {
+			return err
+		}
+		if fd, err = unix.Open(fuseDevice, unix.O_RDWR|unix.O_CLOEXEC, 0); err != nil {
+			return fmt.Errorf("open %s: %w", fuseDevice, err)
+		}
 	}
 	data := fmt.Sprintf("fd=%d,rootmode=40000,user_id=%d,group_id=%d,max_read=%d", fd, os.Geteuid(), os.Getegid(), o.MaxRequest)
 	if o.AllowOther {
@@ -112,6 +137,12 @@ func (at *attachment) fusermount(o *Options) error {
 	}
 	if o.ReadOnly {
 		options += ",ro"
+	}
+	if o.Replace {
+		// fusermount3 cannot enter a dead mount.
+		if err := clearDown(o.MountPoint, true); err != nil {
+			return err
+		}
 	}
 	cmd := exec.Command(bin, "-o", options, "--", o.MountPoint)
 	cmd.Env = append(os.Environ(), "_FUSE_COMMFD=3")
@@ -185,11 +216,21 @@ func detach(path string, lazy, setuid bool) error {
 	return fmt.Errorf("fusermount3: %w: %s", err, firstLine(out))
 }
 
-// abort ends the connection whoever uses it. Where sysfs has no control of
-// connections mounted, a forced unmount does the same.
-func (at *attachment) abort() {
+// gone reports whether the mount is not in this process's mount table any more.
+func (at *attachment) gone() bool {
+	return !slices.ContainsFunc(mountTable(), func(m tableEntry) bool { return m.path == at.path && m.dev == at.id })
+}
+
+// cut ends the connection whoever uses it. It takes a sysfs that controls
+// connections, and reports whether there is one.
+func (at *attachment) cut() bool {
 	control := fmt.Sprintf("/sys/fs/fuse/connections/%d/abort", at.id.minor)
-	if os.WriteFile(control, []byte("1"), 0) == nil {
+	return os.WriteFile(control, []byte("1"), 0) == nil
+}
+
+// abort is cut; without such a sysfs a forced unmount does the same.
+func (at *attachment) abort() {
+	if at.cut() {
 		return
 	}
 	// EBUSY is expected: the connection ends all the same.

@@ -14,6 +14,8 @@ func attach(*Options) (*attachment, error) { return nil, errNotSupported }
 
 func (at *attachment) detach(bool) error { return errNotSupported }
 func (at *attachment) abort()            {}
+func (at *attachment) gone() bool        { return true }
+func (at *attachment) cut() bool         { return false }
 func (at *attachment) tune(*Options)     {}
 func (at *attachment) holders() string   { return "" }
 

@@ -98,6 +98,11 @@ type Options struct {
 	Origin vfs.Origin // this mount's own, so that its changes do not come back
 	// MountPoint is an existing empty directory.
 	MountPoint string
+	// Replace says that MountPoint may be covered by a mount whose daemon has
+	// died: the new one takes its place. In between nobody finds the bare
+	// directory, but on kernels before 6.5 and with fusermount3, where there are
+	// moments in which what is created by path lands in it and is hidden.
+	Replace bool
 	// Name is the workspace's, shown in /proc/mounts as vfsd#NAME.
 	Name string
 	// AllowOther lets other users in; the FS's permission checks rule.
@@ -350,10 +355,36 @@ func (m *mounted) Unmount() error {
 	err := m.at.detach(false)
 	goOn()
 	if err != nil {
+		if m.at.gone() {
+			return m.endRemains()
+		}
 		if errors.Is(err, syscall.EBUSY) {
 			return fmt.Errorf("unmount %s: %w: in use by %s", m.o.MountPoint, syscall.EBUSY, describeUsers(m.o.MountPoint))
 		}
 		return fmt.Errorf("unmount %s: %w", m.o.MountPoint, err)
+	}
+	return m.waitElsewhere()
+}
+
+// remainsPatience bounds the wait for the end of a mount that somebody else
+// has unmounted.
+const remainsPatience = time.Second
+
+// endRemains ends a mount that somebody has unmounted lazily (umount -l): it
+// lives on for the files that are open in it, and whoever wants it ended may
+// not have to wait for them.
+func (m *mounted) endRemains() error {
+	select {
+	case <-m.done:
+		return m.err
+	case <-time.After(remainsPatience):
+	}
+	if who := m.at.holders(); who != "" {
+		return fmt.Errorf("unmount %s: %w: gone here, but still mounted for %s", m.o.MountPoint, syscall.EBUSY, who)
+	}
+	m.o.Log.Info("ending what was left of a mount that somebody else unmounted", "at", m.o.MountPoint)
+	if !m.at.cut() {
+		return fmt.Errorf("unmount %s: %w: gone, but files of it are still open", m.o.MountPoint, syscall.EBUSY)
 	}
 	return m.waitElsewhere()
 }

@@ -30,7 +30,7 @@ func Preflight(o Options) (mountPoint string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("mount %s: %w", o.MountPoint, err)
 	}
-	return path, checkMountPoint(path)
+	return path, checkMountPoint(path, o.Replace)
 }
 
 func checkDevice() error {
@@ -75,7 +75,7 @@ func hasLine(text, want string) bool {
 	return false
 }
 
-func checkMountPoint(path string) error {
+func checkMountPoint(path string, replace bool) error {
 	if own, held := owned.holding(path); held {
 		if own == path {
 			return fmt.Errorf("mount %s: %w: this daemon has mounted a workspace there", path, unix.EBUSY)
@@ -83,7 +83,10 @@ func checkMountPoint(path string) error {
 		return fmt.Errorf("mount %s: %w: it lies in the workspace that this daemon has mounted at %s, and would wait for itself", path, unix.EDEADLK, own)
 	}
 	if m, mounted := onTop(path); mounted {
-		if m.fsType == fsType && isDead(path) {
+		switch dead := m.fsType == fsType && isDead(path); {
+		case dead && replace:
+			return nil // what it covers was looked at when it was mounted
+		case dead:
 			return fmt.Errorf("mount %s: %w: its daemon has died: clear it with vfsctl doctor or umount -l", path, unix.ENOTCONN)
 		}
 		return fmt.Errorf("mount %s: %w: %s (%s) is mounted there: unmount it or take another directory", path, unix.EBUSY, m.source, m.fsType)

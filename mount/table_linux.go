@@ -70,8 +70,15 @@ func unescapeMount(s string) string {
 
 // onTop returns the mount that is visible at path, if path is a mount point.
 func onTop(path string) (e tableEntry, mounted bool) {
-	for _, m := range mountTable() {
+	under := map[string]bool{} // ids of mounts that another covers
+	table := mountTable()
+	for _, m := range table {
 		if m.path == path {
+			under[m.parent] = true
+		}
+	}
+	for _, m := range table {
+		if m.path == path && !under[m.id] {
 			e, mounted = m, true
 		}
 	}

@@ -33,8 +33,9 @@ func (a *activeMount) wire() control.Mount {
 	}
 }
 
-// takeUp clears the mounts that a daemon which died left behind, and mounts
-// their workspaces again.
+// takeUp replaces the mounts that a daemon which died left behind by new ones.
+// A dead mount stays where it is until the new one is there, so that nothing is
+// written to the directory that it covers.
 func (d *Daemon) takeUp(ctx context.Context) {
 	d.mounting.Lock()
 	defer d.mounting.Unlock()
@@ -43,14 +44,6 @@ func (d *Daemon) takeUp(ctx context.Context) {
 	d.left = nil
 	d.mu.Unlock()
 	for _, e := range left {
-		cleared, err := mount.ClearDead(e.MountPoint)
-		if err != nil {
-			d.note("%v", err)
-			continue
-		}
-		if cleared {
-			d.note("cleared the dead mount at %s, left by a daemon that died", e.MountPoint)
-		}
 		if _, err := d.mountLocked(ctx, e, false, 0, 0); err != nil {
 			d.note("workspace %s was mounted at %s when the daemon died and is not now: %v", e.Workspace, e.MountPoint, err)
 			continue
@@ -93,11 +86,6 @@ func (d *Daemon) mount(ctx context.Context, r control.MountRequest) (control.Mou
 		return control.MountResult{}, control.Errorf(control.KindBusy, "mount %s: workspace %s is mounted there%s: vfsctl down %s first",
 			e.MountPoint, a.entry.Workspace, otherwise(a.entry, e), control.Word(e.MountPoint))
 	}
-	if cleared, err := mount.ClearDead(e.MountPoint); err != nil {
-		return control.MountResult{}, err
-	} else if cleared {
-		d.note("cleared the dead mount at %s", e.MountPoint)
-	}
 	return d.mountLocked(ctx, e, r.Create, r.UID, r.GID)
 }
 
@@ -138,7 +126,7 @@ func (d *Daemon) mountLocked(ctx context.Context, e tableEntry, create bool, uid
 	}
 	// Looked at before a workspace is made for it. The placeholder is never
 	// called.
-	real, err := mount.Preflight(mount.Options{FS: struct{ vfs.FS }{}, MountPoint: e.MountPoint, AllowOther: e.AllowOther})
+	real, err := mount.Preflight(mount.Options{FS: struct{ vfs.FS }{}, MountPoint: e.MountPoint, AllowOther: e.AllowOther, Replace: true})
 	if err != nil {
 		return none, cannotMount(err)
 	}
@@ -150,7 +138,11 @@ func (d *Daemon) mountLocked(ctx context.Context, e tableEntry, create bool, uid
 	if err != nil {
 		return none, err
 	}
+	dead := isDead(e.MountPoint)
 	a, err := d.attach(w, e)
+	if err == nil && dead {
+		d.note("cleared the dead mount at %s, left by a daemon that died", e.MountPoint)
+	}
 	if err != nil {
 		if created {
 			err = errors.Join(err, d.data.Remove(e.Workspace)) // nobody has had it
@@ -158,6 +150,11 @@ func (d *Daemon) mountLocked(ctx context.Context, e tableEntry, create bool, uid
 		return none, err
 	}
 	return control.MountResult{Mount: a.wire(), Created: created}, nil
+}
+
+// isDead reports whether a mount of vfsd's that nobody serves is at mountPoint.
+func isDead(mountPoint string) bool {
+	return slices.ContainsFunc(mount.List(), func(l mount.Listed) bool { return l.MountPoint == mountPoint }) && mount.IsDead(mountPoint)
 }
 
 // cannotMount gives a kind to what mount says of this machine.
@@ -184,7 +181,7 @@ func (d *Daemon) attach(w *workspace.Workspace, e tableEntry) (*activeMount, err
 	d.saveTable()
 	m, err := mount.Mount(e.Driver, mount.Options{
 		FS: w.Browse(), Origin: vfs.Origin(d.origins.Add(1)), MountPoint: e.MountPoint, Name: e.Workspace,
-		AllowOther: e.AllowOther, ReadOnly: e.ReadOnly, NoFlush: true, Log: d.log,
+		AllowOther: e.AllowOther, ReadOnly: e.ReadOnly, NoFlush: true, Replace: true, Log: d.log,
 	})
 	if err != nil {
 		d.setComing(nil)
