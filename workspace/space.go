@@ -61,10 +61,10 @@ func (w *Workspace) reserve(n *inode, off, end int64) ([]piece, error) {
 // replaceRange puts the pieces that choose returns over [off, end), and makes
 // the file that long unless keep.
 func (h *handle) replaceRange(op *vfs.Op, off, end int64, keep bool, choose func(*inode) ([]piece, error)) error {
+	w := h.w
 	if err := w.prepare(op, h.n.ino, off, end); err != nil {
 		return err
 	}
-	w := h.w
 	return w.mutate(op, func(b *batch) error {
 		n := h.n
 		ps, err := choose(n)
@@ -154,9 +154,6 @@ func stagedSum(p piece) (uint32, error) {
 	return sum, nil
 }
 
-	if err := d.prepareCopy(op, h, off, dstOff, count); err != nil {
-		return 0, err
-	}
 // CopyTo implements vfs.Handle: what can be shared is, so a copy of any size
 // is a few extents.
 func (h *handle) CopyTo(op *vfs.Op, off int64, dst vfs.Handle, dstOff, count int64) (int64, error) {
@@ -171,6 +168,9 @@ func (h *handle) CopyTo(op *vfs.Op, off int64, dst vfs.Handle, dstOff, count int
 		return 0, syscall.EINVAL
 	}
 	w := d.w
+	if err := d.prepareCopy(op, h, off, dstOff, count); err != nil {
+		return 0, err
+	}
 	copied := int64(0)
 	err := w.mutate(op, func(b *batch) error {
 		count = min(count, max(0, int64(h.n.v.Size)-off))
@@ -183,6 +183,20 @@ func (h *handle) CopyTo(op *vfs.Op, off int64, dst vfs.Handle, dstOff, count int
 		if h.n == d.n && off < dstOff+count && dstOff < off+count {
 			return syscall.EINVAL
 		}
+		ps, err := w.share(h, off, off+count, dstOff-off)
+		if err != nil {
+			return err
+		}
+		v := d.n.v
+		v.Size = max(v.Size, uint64(dstOff+count))
+		return w.putPieces(op, b, d.n, &v, ps, dstOff, dstOff+count)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return copied, nil
+}
+
 // prepareCopy fetches what a checkpoint will need of both files: of what is
 // copied, the chunks at its ends, which may be cut.
 func (d *handle) prepareCopy(op *vfs.Op, h *handle, off, dstOff, count int64) error {
@@ -196,20 +210,6 @@ func (d *handle) prepareCopy(op *vfs.Op, h *handle, off, dstOff, count int64) er
 		}
 	}
 	return nil
-}
-
-		ps, err := w.share(h, off, off+count, dstOff-off)
-		if err != nil {
-			return err
-		}
-		v := d.n.v
-		v.Size = max(v.Size, uint64(dstOff+count))
-		return w.putPieces(op, b, d.n, &v, ps, dstOff, dstOff+count)
-	})
-	if err != nil {
-		return 0, err
-	}
-	return copied, nil
 }
 
 // share returns pieces for the bytes of h's file in [lo, hi), moved by shift, to
