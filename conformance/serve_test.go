@@ -28,6 +28,8 @@ import (
 // child, which does as it is told:
 //
 //	cut      unmount, forget what is not durable, mount again: "ok"
+//	fail     fsync of the host fails from now on: "ok"
+//	heal     and works again: "ok"
 //	(end)    unmount and end
 //
 // Its arguments are the mount point, an empty directory for its own files, the
@@ -55,8 +57,8 @@ func serveAll(p *harness.Peer) error {
 			return errors.Join(err, unmount(ms, p.Args[3] != "none"))
 		}
 		p.Say("ok")
-		_, more := p.Next()
-		if more {
+		more, err := obey(p, b)
+		if err == nil && more {
 			err = b.crash()
 		}
 		err = errors.Join(err, unmount(ms, p.Args[3] != "none"))
@@ -66,6 +68,25 @@ func serveAll(p *harness.Peer) error {
 		if err := b.revive(); err != nil {
 			return err
 		}
+	}
+}
+
+// obey does as it is told until the mount is to end; more says that another one
+// is to follow.
+func obey(p *harness.Peer, b backing) (more bool, err error) {
+	for {
+		words, ok := p.Next()
+		if !ok || words[0] == "cut" {
+			return ok, nil
+		}
+		s, can := b.(*store)
+		if !can {
+			return false, fmt.Errorf("%q: this backing cannot", words[0])
+		}
+		if err := s.fail(words[0] == "fail"); err != nil {
+			return false, err
+		}
+		p.Say("ok")
 	}
 }
 
@@ -194,8 +215,11 @@ func (s *served) ready() error {
 }
 
 // cut makes the mounted tree forget what is not durable.
-func (s *served) cut() error {
-	if _, err := io.WriteString(s.in, "cut\n"); err != nil {
+func (s *served) cut() error { return s.tell("cut") }
+
+// tell has the server do something and waits until it is done.
+func (s *served) tell(what string) error {
+	if _, err := io.WriteString(s.in, what+"\n"); err != nil {
 		return fmt.Errorf("tell the server: %w", err)
 	}
 	return s.ready()

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"syscall"
 
 	"github.com/vfsd/vfsd/internal/hostfs"
 	"github.com/vfsd/vfsd/vfs"
@@ -33,6 +34,14 @@ func newBacking(kind, dir string) (backing, error) {
 		return newStore(dir, false)
 	case "crashing-workspace":
 		return newStore(dir, true)
+	case "quota-workspace":
+		s, err := newStore(dir, false)
+		if err == nil {
+			s.w.SetQuota(workspace.Quota{Bytes: 32 << 20, Inodes: 2000})
+		}
+		return s, err
+	case "failing-workspace":
+		return newFailingStore(dir)
 	}
 	return nil, fmt.Errorf("no backing %q", kind)
 }
@@ -46,6 +55,7 @@ type store struct {
 	w       *workspace.Workspace
 	copy    string // what the power cut left
 	cuts    uint64
+	disk    *hostfs.Fault // nil on a host that does not fail
 }
 
 func newStore(dir string, crashing bool) (*store, error) {
@@ -62,6 +72,30 @@ func newStore(dir string, crashing bool) (*store, error) {
 	var err error
 	s.w, err = s.data.Create(context.Background(), "w", 0, 0)
 	return s, err
+}
+
+// newFailingStore makes a workspace on a host whose fsync can be made to fail.
+func newFailingStore(dir string) (*store, error) {
+	s := &store{scratch: dir, disk: hostfs.NewFault(hostfs.OS{}, nil)}
+	var err error
+	if s.data, err = workspace.OpenDataDir(context.Background(), workspace.Options{Dir: dir, FS: s.disk}); err != nil {
+		return nil, err
+	}
+	s.w, err = s.data.Create(context.Background(), "w", 0, 0)
+	return s, err
+}
+
+// fail makes every fsync of the host fail, or none.
+func (s *store) fail(on bool) error {
+	switch {
+	case s.disk == nil:
+		return fmt.Errorf("this host cannot be made to fail")
+	case on:
+		s.disk.SetHook(hostfs.From(0, syscall.EIO, hostfs.OpSync, hostfs.OpSyncDir))
+	default:
+		s.disk.SetHook(nil)
+	}
+	return nil
 }
 
 func (s *store) open(root string, crashing bool) (err error) {

@@ -1,7 +1,10 @@
 package workspace
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/vfsd/vfsd/vfs"
 )
@@ -17,6 +20,7 @@ func (w *Workspace) fsyncInode(n *inode) error {
 	}
 	u := n.unsynced
 	n.unsynced = unsynced{}
+	known := u.failed()
 	err := error(nil)
 	if u.small() && !n.orphan {
 		err = w.journalStaged(u.spans)
@@ -43,7 +47,30 @@ func (w *Workspace) fsyncInode(n *inode) error {
 		w.kickCheckpoint()
 		w.mu.Unlock()
 	}
+	if err != nil && known && !n.orphan {
+		return w.rescue(err)
+	}
 	return err
+}
+
+// failed reports whether a file that the bytes are staged in has failed to be
+// fsynced before: whoever had it open then was told.
+func (u *unsynced) failed() bool {
+	return slices.ContainsFunc(u.files, func(f fileEnd) bool {
+		f.file.syncMu.Lock()
+		defer f.file.syncMu.Unlock()
+		return f.file.syncFail != nil
+	})
+}
+
+// rescue makes durable by a checkpoint, which reads and verifies the bytes, what
+// can never be made so where it is staged. Without it a file that was opened
+// anew after an error would stay failed until the next checkpoint.
+func (w *Workspace) rescue(cause error) error {
+	if _, err := w.Checkpoint(context.Background(), CauseCheckpoint, ""); err != nil {
+		return errors.Join(cause, err)
+	}
+	return nil
 }
 
 // merge adds what other lists.

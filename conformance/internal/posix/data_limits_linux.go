@@ -2,6 +2,7 @@ package posix
 
 import (
 	"bytes"
+	"fmt"
 	"syscall"
 	"unsafe"
 
@@ -160,6 +161,7 @@ func fullDisk(g *Group) {
 		t.OK(unix.Rename("filler", "renamed"))
 		t.OK(unix.Unlink("renamed"))
 	})
+	g.Alone("without-inodes/create-is-ENOSPC-and-works-after-a-removal", noInodes)
 	g.Alone("fallocate/is-ENOSPC-and-changes-nothing", func(t *T) {
 		t.Write("f", "data")
 		fill(t)
@@ -167,6 +169,39 @@ func fullDisk(g *Group) {
 		t.Errno(unix.Fallocate(fd, keepSize, 0, 1<<30), unix.ENOSPC, unix.EDQUOT)
 		t.Content("f", "data")
 	})
+}
+
+// maxInodes is how many free inodes noInodes is willing to take.
+const maxInodes = 20_000
+
+// noInodes: a file system without inodes makes no file, shows that it has none,
+// and makes one again once there is one.
+func noInodes(t *T) {
+	free := func() int64 {
+		var st unix.Statfs_t
+		t.Must(unix.Statfs(".", &st))
+		return int64(st.Ffree)
+	}
+	if n := free(); n > maxInodes {
+		t.Skip("the file system has more than %d inodes free", maxInodes)
+	}
+	t.Write("old", "precious")
+	made := 0
+	for ; made <= maxInodes; made++ {
+		if err := t.Try(fmt.Sprint(made), unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY, 0o600); err != nil {
+			t.Errno(err, unix.ENOSPC, unix.EDQUOT)
+			break
+		}
+	}
+	t.Errno(unix.Mkdir("d", 0o755), unix.ENOSPC, unix.EDQUOT)
+	t.Errno(unix.Symlink("old", "l"), unix.ENOSPC, unix.EDQUOT)
+	t.Errno(unix.Mknod("p", unix.S_IFIFO|0o600, 0), unix.ENOSPC, unix.EDQUOT)
+	eq(t, "free inodes", free(), 0)
+	t.Content("old", "precious")
+	t.OK(unix.Link("old", "link"))
+	t.OK(unix.Unlink("0"))
+	t.Write("another", "fits")
+	t.Content("another", "fits")
 }
 
 // ignoreSignal sets a signal to be ignored by the process.
