@@ -3,7 +3,6 @@ package workspace
 import (
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"syscall"
 
 	"github.com/vfsd/vfsd/vfs"
@@ -249,15 +248,14 @@ func (u *usage) add(inodes, sectors int64) {
 // checksum. No lock is needed: until a batch journals the piece nobody knows
 // of it.
 func (w *Workspace) stage(p []byte, off int64) (piece, uint32, error) {
-	f, at, err := w.staging.append(p)
+	f, at, sum, err := w.staging.append(p)
 	if err != nil && errors.Is(err, syscall.ENOSPC) && w.reclaim() {
-		f, at, err = w.staging.append(p)
+		f, at, sum, err = w.staging.append(p)
 	}
 	if err != nil {
 		return piece{}, 0, err
 	}
-	return piece{off: off, len: int64(len(p)), src: srcStaging, file: f, at: at},
-		crc32.Checksum(p, castagnoli), nil
+	return piece{off: off, len: int64(len(p)), src: srcStaging, file: f, at: at}, sum, nil
 }
 
 // writable reports why nothing can be changed now: the workspace is closed, or

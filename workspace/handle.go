@@ -282,7 +282,7 @@ func (h *handle) writePart(op *vfs.Op, part []byte, off int64) error {
 		if p.file.id.epoch != w.epoch {
 			// A checkpoint began in between; what is staged before it goes
 			// with it.
-			f, at, err := w.staging.append(part)
+			f, at, _, err := w.staging.append(part)
 			if err != nil {
 				return err
 			}

@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"hash/crc32"
 	"syscall"
 
 	"github.com/vfsd/vfsd/vfs"
@@ -100,13 +99,15 @@ func (w *Workspace) putPieces(op *vfs.Op, b *batch, n *inode, v *inodeValue, ps 
 	v.Mode = vfs.WrittenMode(&v.Attr, &op.Cred)
 	b.set(n, *v)
 	for _, p := range ps {
-		crc := uint32(0)
+		parts := []summed{{piece: p}}
 		if p.src == srcStaging {
-			if crc, err = stagedSum(p); err != nil {
+			if parts, err = w.staging.sums(p); err != nil {
 				return err
 			}
 		}
-		b.extent(n, p, crc)
+		for _, part := range parts {
+			b.extent(n, part.piece, part.crc)
+		}
 	}
 	b.change(vfs.Change{Kind: vfs.ChangeData, Ino: n.ino, Off: off, Len: end - off})
 	return w.dropCapability(b, n)
@@ -137,21 +138,6 @@ func (w *Workspace) replaced(n *inode, ps []piece, off, end int64) (int64, error
 	}
 	err = over.visit(lo, hi, count, func(lo, hi int64) error { return w.segments(n, lo, hi, count) })
 	return after - before, err
-}
-
-// stagedSum returns the checksum of bytes that are staged already.
-func stagedSum(p piece) (uint32, error) {
-	var sum uint32
-	buf := make([]byte, min(p.len, 256<<10))
-	for done := int64(0); done < p.len; {
-		part := buf[:min(int64(len(buf)), p.len-done)]
-		if err := readStaged(p.file, part, p.at+done); err != nil {
-			return 0, err
-		}
-		sum = crc32.Update(sum, castagnoli, part)
-		done += int64(len(part))
-	}
-	return sum, nil
 }
 
 // CopyTo implements vfs.Handle: what can be shared is, so a copy of any size
@@ -242,7 +228,7 @@ func (w *Workspace) share(h *handle, lo, hi, shift int64) ([]piece, error) {
 func (w *Workspace) current(p piece) ([]piece, error) {
 	switch {
 	case p.src == srcInline:
-		f, at, err := w.staging.append(p.data)
+		f, at, _, err := w.staging.append(p.data)
 		return []piece{{off: p.off, len: p.len, src: srcStaging, file: f, at: at}}, err
 	case p.src != srcStaging || p.file.id.epoch == w.epoch:
 		return []piece{p}, nil
@@ -254,7 +240,7 @@ func (w *Workspace) current(p piece) ([]piece, error) {
 		if err := readStaged(p.file, part, p.at+done); err != nil {
 			return nil, err
 		}
-		f, at, err := w.staging.append(part)
+		f, at, _, err := w.staging.append(part)
 		if err != nil {
 			return nil, err
 		}

@@ -53,6 +53,7 @@ type stagingFile struct {
 	refs atomic.Int32 // one for its staging, one for each reader under way
 	end  int64        // next free offset; guarded by staging.mu
 	busy int          // writes under way; guarded by staging.mu
+	sums []sumOf      // of long stretches, by where they are; guarded by staging.mu
 
 	syncMu   sync.Mutex
 	synced   int64 // all bytes before it are durable; guarded by syncMu
@@ -121,40 +122,57 @@ func openStaging(fsys hostfs.FS, dir string, epoch uint64) (*staging, error) {
 	return &staging{fsys: fsys, dir: dir, epoch: epoch, files: map[stagingID]*stagingFile{}}, nil
 }
 
-// append writes p and returns where it is. The place stays private until it is
-// journaled; after an error it is lost, which costs space until the next
-// checkpoint and nothing else.
-func (s *staging) append(p []byte) (*stagingFile, int64, error) {
+// append writes p and returns where it is and its checksum. The place stays
+// private until it is journaled; after an error it is lost, which costs space
+// until the next checkpoint and nothing else.
+func (s *staging) append(p []byte) (f *stagingFile, at int64, sum uint32, err error) {
 	if s.budget.Add(-int64(len(p))) < 0 {
 		if err := s.refill(int64(len(p))); err != nil {
-			return nil, 0, err
+			return nil, 0, 0, err
 		}
 	}
-	s.mu.Lock()
-	f := s.cur
-	if f == nil || f.end+int64(len(p)) > stagingMax && f.end > 0 {
-		var err error
-		if f, err = s.next(); err != nil {
-			s.mu.Unlock()
-			return nil, 0, err
-		}
+	f, at, err = s.place(int64(len(p)))
+	if err != nil {
+		return nil, 0, 0, err
 	}
-	at := f.end
-	f.end += int64(len(p))
-	s.appended.Add(int64(len(p)))
-	f.busy++
-	f.acquire()
-	s.mu.Unlock()
-	_, err := f.f.WriteAt(p, at)
+	_, err = f.f.WriteAt(p, at)
+	if err == nil {
+		sum = crc32.Checksum(p, castagnoli)
+	}
 	s.mu.Lock()
 	f.busy--
+	if err == nil && len(p) >= longStretch {
+		f.remember(sumOf{at, int64(len(p)), sum})
+	}
 	s.mu.Unlock()
 	if rerr := f.release(); err == nil {
 		err = rerr
 	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("write staging file %s: %w", f.f.Name(), err)
+		return nil, 0, 0, fmt.Errorf("write staging file %s: %w", f.f.Name(), err)
 	}
+	return f, at, sum, nil
+}
+
+// place sets n bytes of the current file apart and takes a reference to it. A
+// long stretch begins a page: the host's page cache copies whole pages faster.
+func (s *staging) place(n int64) (f *stagingFile, at int64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f = s.cur
+	if f == nil || f.end+n > stagingMax && f.end > 0 {
+		if f, err = s.next(); err != nil {
+			return nil, 0, err
+		}
+	}
+	at = f.end
+	if n >= longStretch {
+		at = blockCeil(at)
+	}
+	s.appended.Add(at + n - f.end)
+	f.end = at + n
+	f.busy++
+	f.acquire()
 	return f, at, nil
 }
 

@@ -33,15 +33,20 @@ func (w *Workspace) journalPiece(b *batch, n *inode, p piece) error {
 		return err
 	}
 	for _, p := range ps {
-		r := pieceRecord{ino: n.ino, p: p}
+		parts := []summed{{piece: p}}
 		if p.src == srcStaging {
-			r.file = p.file.id
-			if r.crc, err = stagedSum(p); err != nil {
+			if parts, err = w.staging.sums(p); err != nil {
 				return err
 			}
 		}
-		b.rec.pieces = append(b.rec.pieces, r)
-		b.extents = append(b.extents, pendingPiece{n, p})
+		for _, part := range parts {
+			r := pieceRecord{ino: n.ino, p: part.piece, crc: part.crc}
+			if p.src == srcStaging {
+				r.file = p.file.id
+			}
+			b.rec.pieces = append(b.rec.pieces, r)
+			b.extents = append(b.extents, pendingPiece{n, part.piece})
+		}
 	}
 	return nil
 }
