@@ -16,6 +16,7 @@ const module = "github.com/vfsd/vfsd/"
 var layers = []string{
 	"vfs",
 	"internal/hostfs",
+	"internal/figures",
 	"chunk",
 	"journal",
 	"tree",
@@ -25,6 +26,7 @@ var layers = []string{
 	"replica",
 	"mount",
 	"shell",
+	"internal/egress",
 	"exec",
 	"conformance",
 	"bench",
