@@ -49,6 +49,10 @@ const (
 	maxWindow     = 1 << 30           // credit of a class
 )
 
+// fetchBases is how many bases a fetch names: each costs 33 bytes, and mostly the
+// first is the one.
+const fetchBases = 8
+
 // tuning is what an end chooses within the limits. Tests choose otherwise.
 type tuning struct {
 	treeWindow   uint64 // credit for commits, edits and nodes

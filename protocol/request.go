@@ -46,11 +46,11 @@ func (s *Session) Fetch(target ID, lazy bool) (uint64, error) {
 	if err := s.mayAsk(RightRead); err != nil || len(s.imports) >= maxImports {
 		return 0, ErrState
 	}
-	bases, err := s.store.Bases(s.ctx, maxBases)
+	bases, err := s.store.Bases(s.ctx, fetchBases)
 	if err != nil {
 		return 0, err
 	}
-	m := &Fetch{Request: s.number(), Target: target, Bases: bases[:min(len(bases), maxBases)]}
+	m := &Fetch{Request: s.number(), Target: target, Bases: bases[:min(len(bases), fetchBases)]}
 	if lazy {
 		m.Flags = FetchLazy
 	}

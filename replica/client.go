@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/vfsd/vfsd/chunk"
@@ -20,6 +21,7 @@ type Client struct {
 	err    error         // why, once over is closed
 	head   chunk.ID      // the peer's when it was opened; set before opened is closed
 	agent  string
+	reused atomic.Bool
 
 	waiting map[uint64]chan protocol.Event // guarded by c.mu
 }
@@ -99,6 +101,23 @@ func (c *Client) Open(ctx context.Context) (chunk.ID, error) {
 		return chunk.ID{}, c.ended()
 	default:
 		return c.head, nil
+	}
+}
+
+// Reuse says that the session has been used for an exchange before: what the peer
+// said of its head when it opened may be old.
+func (c *Client) Reuse() { c.reused.Store(true) }
+
+// Reused reports whether Reuse was called.
+func (c *Client) Reused() bool { return c.reused.Load() }
+
+// Over reports whether the session has ended.
+func (c *Client) Over() bool {
+	select {
+	case <-c.over:
+		return true
+	default:
+		return false
 	}
 }
 

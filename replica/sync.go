@@ -73,11 +73,36 @@ func (p *Peer) take(ctx context.Context, theirs chunk.ID) (Outcome, error) {
 
 // Push has the peer take up what is here. ErrPeerAhead says that it has more.
 func (p *Peer) Push(ctx context.Context, c *Client) (Outcome, error) {
-	theirs, err := c.Open(ctx)
+	theirs, guessed, err := p.peerHead(ctx, c)
 	if err != nil {
 		return Outcome{}, err
 	}
-	return p.give(ctx, c, theirs)
+	o, err := p.give(ctx, c, theirs)
+	if guessed && errors.Is(err, ErrPeerAhead) {
+		if theirs, _, err = c.Fetch(ctx, chunk.ID{}, p.Lazy); err != nil {
+			return o, err
+		}
+		o, err = p.give(ctx, c, theirs)
+	}
+	return o, err
+}
+
+// peerHead returns where the peer stands. On a session that is not new that is a
+// guess: what it was last known to have, which a push finds out about at no cost.
+func (p *Peer) peerHead(ctx context.Context, c *Client) (theirs chunk.ID, guessed bool, err error) {
+	if !c.Reused() {
+		theirs, err = c.Open(ctx)
+		return theirs, false, err
+	}
+	head, err := p.Workspace.SyncHead(ctx)
+	if err != nil {
+		return chunk.ID{}, false, err
+	}
+	if id, ok := p.Workspace.Ref(p.ref()); ok && id != head {
+		return id, true, nil
+	}
+	theirs, _, err = c.Fetch(ctx, chunk.ID{}, p.Lazy)
+	return theirs, false, err
 }
 
 // give moves the peer's head from theirs to the head here.

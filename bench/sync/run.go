@@ -15,7 +15,7 @@ import (
 // Options say what to measure.
 type Options struct {
 	Dir      string          // scratch; what is made there is removed
-	Vfsctl   string          // the program
+	Vfsctl   string          // the program, with vfsd beside it; without it only the others are measured
 	RTTs     []time.Duration // of the link
 	Programs []string        // of Programs(); none means all that are installed
 	Size     Size
@@ -65,6 +65,7 @@ type named struct {
 }
 
 var programs = []named{
+	{"vfsd", "", func() program { return &vfsd{} }},
 	{"rsync", "rsync", func() program { return &rsync{} }},
 	{"unison", "unison", func() program { return &unison{} }},
 	{"git", "git", func() program { return &git{} }},
@@ -92,7 +93,7 @@ func Run(ctx context.Context, o Options) (results []Result, missing []string, er
 		if !slices.Contains(o.Programs, p.name) {
 			continue
 		}
-		if _, err := exec.LookPath(p.need); p.need != "" && err != nil {
+		if _, err := exec.LookPath(p.need); p.need != "" && err != nil || p.need == "" && o.Vfsctl == "" {
 			missing = append(missing, p.name)
 			continue
 		}

@@ -80,7 +80,7 @@ func newBench(o *options, s streams) *cobra.Command {
 	f.StringVar(&b.driver, "driver", "", "FUSE `driver` of the filesystem in memory; it should be the mount's")
 	f.StringVar(&b.out, "out", "", "write the report into this `directory` too")
 	f.BoolVar(&b.list, "list", false, "list the workloads and do nothing")
-	cmd.AddCommand(newBenchScale(o, s), newBenchFloor(s), newBenchChild(s))
+	cmd.AddCommand(newBenchScale(o, s), newBenchSync(o, s), newBenchFloor(s), newBenchChild(s))
 	return jsonFlag(cmd, o)
 }
 

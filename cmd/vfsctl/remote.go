@@ -273,4 +273,3 @@ func runRevoke(cmd *cobra.Command, h shareOptions, s streams) error {
 	s.printf("token %s of workspace %s is revoked\n", x.ID, x.Workspace)
 	return nil
 }
-

@@ -228,5 +228,3 @@ connection that was lost is made again, and what happened meanwhile is merged.`,
 	}
 	return jsonFlag(cmd, o)
 }
-
-

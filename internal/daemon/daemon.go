@@ -64,6 +64,7 @@ type Daemon struct {
 	remotes       remotes
 	shares        shares
 	checkouts     checkouts
+	sessions      sessions
 	local, public *replica.Server
 	peerAddresses []string // where it listens for peers; guarded by mu
 }
@@ -119,6 +120,7 @@ func (d *Daemon) StopRequested() <-chan struct{} { return d.stop }
 // Close kills all executions, unmounts everything, taking mounts from their
 // users when patience ends, then checkpoints and closes all workspaces.
 func (d *Daemon) Close(patience context.Context) error {
+	d.sessions.close()
 	err := d.exec.Close()
 	err = errors.Join(err, d.unmountAll(patience, true))
 	return errors.Join(err, d.data.Close())

@@ -189,7 +189,7 @@ func (d *Daemon) connectRemote(ctx context.Context, w *workspace.Workspace, name
 	if err != nil {
 		return nil, fmt.Errorf("remote %s: %w", name, err)
 	}
-	return replica.NewClient(ctx, nc, replica.ClientOptions{
+	return replica.NewClient(context.WithoutCancel(ctx), nc, replica.ClientOptions{
 		Workspace: w, Name: a.Workspace, Token: m.Token, Write: write, Create: write, Agent: agent,
 		Plain: a.Scheme == replica.SchemeUnix,
 	}), nil

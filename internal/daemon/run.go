@@ -139,7 +139,7 @@ func (d *Daemon) closeNow(ctx context.Context) error {
 func (d *Daemon) startServices(o RunOptions) (stop func(), err error) {
 	d.startPeers()
 	local, public := d.peers()
-	stops := []func(){local.Close, public.Close}
+	stops := []func(){local.Close, public.Close, d.sessions.drain}
 	stop = func() {
 		for _, f := range slices.Backward(stops) {
 			f()

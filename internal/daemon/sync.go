@@ -36,65 +36,79 @@ func (d *Daemon) registerSync() {
 	control.RemoveCheckoutCall.Serve(s, d.removeCheckout)
 }
 
-// openRemote begins a session with a remote of a workspace.
-func (d *Daemon) openRemote(ctx context.Context, r control.SyncRequest, write bool) (*replica.Peer, *replica.Client, string, error) {
+// exchange is a session with a remote of a workspace, for one call.
+type exchange struct {
+	*replica.Peer
+	*replica.Client
+	name string
+	key  sessionKey
+}
+
+// openRemote begins a session with a remote of a workspace, or takes up one that
+// was kept.
+func (d *Daemon) openRemote(ctx context.Context, r control.SyncRequest, write bool) (*exchange, error) {
 	w, err := d.data.Open(r.Workspace)
 	if err != nil {
-		return nil, nil, "", err
+		return nil, err
 	}
 	name, m, err := d.remotes.find(r.Workspace, r.Remote)
 	if err != nil {
-		return nil, nil, "", err
+		return nil, err
 	}
-	c, err := d.connectRemote(ctx, w, name, m, write)
-	if err != nil {
-		return nil, nil, "", err
+	key := sessionKey{r.Workspace, name, m, write}
+	key.remote.Fingerprint = "" // pinned by the first session, which stays good
+	x := &exchange{Peer: &replica.Peer{Workspace: w, Name: name, Lazy: m.Lazy}, name: name, key: key}
+	if x.Client = d.sessions.take(x.key); x.Client != nil {
+		return x, nil
 	}
-	return &replica.Peer{Workspace: w, Name: name, Lazy: m.Lazy}, c, name, nil
+	x.Client, err = d.connectRemote(ctx, w, name, m, write)
+	return x, err
 }
 
 // sync answers push, pull and both.
 func (d *Daemon) sync(ctx context.Context, r control.SyncRequest, out control.Sink[control.SyncProgress]) (control.Synced, error) {
-	exchange := map[control.Direction]func(*replica.Peer, context.Context, *replica.Client) (replica.Outcome, error){
+	do := map[control.Direction]func(*replica.Peer, context.Context, *replica.Client) (replica.Outcome, error){
 		control.Pull: (*replica.Peer).Pull, control.Push: (*replica.Peer).Push, control.Both: (*replica.Peer).Sync,
 	}[r.Direction]
-	if exchange == nil {
+	if do == nil {
 		return control.Synced{}, control.Errorf(control.KindUsage, "direction %q: it is pull, push or both", r.Direction)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	p, c, name, err := d.openRemote(ctx, r, r.Direction != control.Pull)
+	x, err := d.openRemote(ctx, r, r.Direction != control.Pull)
 	if err != nil {
 		return control.Synced{}, err
 	}
-	begun := time.Now()
-	stop := report(c, out)
-	o, err := exchange(p, ctx, c)
+	begun, before := time.Now(), x.Stats()
+	stop := report(x.Client, before, out)
+	o, err := do(x.Peer, ctx, x.Client)
 	stop()
+	after := x.Stats()
 	if err != nil {
-		cancel()
-		return control.Synced{}, syncError(name, err)
+		go x.Client.Close()
+		return control.Synced{}, syncError(x.name, err)
 	}
-	c.Close()
-	return synced(name, o, c.Stats(), begun), nil
+	d.sessions.put(x.key, x.Client)
+	return synced(x.name, o, passed(before, after), begun), nil
 }
 
-func synced(name string, o replica.Outcome, s protocol.Stats, begun time.Time) control.Synced {
+func synced(name string, o replica.Outcome, p control.SyncProgress, begun time.Time) control.Synced {
 	return control.Synced{Remote: name, Head: o.Head.String(), Peer: o.Peer.String(), Pulled: o.Pulled, Pushed: o.Pushed,
-		Merged: o.Merged, Conflicts: o.Conflicts, Passed: progress(s), Took: int64(time.Since(begun))}
+		Merged: o.Merged, Conflicts: o.Conflicts, Passed: p, Took: int64(time.Since(begun))}
 }
 
-func progress(s protocol.Stats) control.SyncProgress {
-	return control.SyncProgress{BytesIn: s.BytesIn, BytesOut: s.BytesOut, ChunksIn: s.ChunksIn, ChunksOut: s.ChunksOut,
-		ChunkBytesIn: s.ChunkBytesIn, ChunkBytesOut: s.ChunkBytesOut, ChunksHad: s.ChunksHad,
-		NodesIn: s.NodesIn, NodesOut: s.NodesOut, EditsIn: s.EditsIn, EditsOut: s.EditsOut}
+// passed is what a session has counted since before.
+func passed(b, a protocol.Stats) control.SyncProgress {
+	return control.SyncProgress{BytesIn: a.BytesIn - b.BytesIn, BytesOut: a.BytesOut - b.BytesOut,
+		ChunksIn: a.ChunksIn - b.ChunksIn, ChunksOut: a.ChunksOut - b.ChunksOut,
+		ChunkBytesIn: a.ChunkBytesIn - b.ChunkBytesIn, ChunkBytesOut: a.ChunkBytesOut - b.ChunkBytesOut,
+		ChunksHad: a.ChunksHad - b.ChunksHad, NodesIn: a.NodesIn - b.NodesIn, NodesOut: a.NodesOut - b.NodesOut,
+		EditsIn: a.EditsIn - b.EditsIn, EditsOut: a.EditsOut - b.EditsOut}
 }
 
 // reportEvery is how often a transfer tells how far it has come.
 const reportEvery = 200 * time.Millisecond
 
 // report sends the figures of a session until stop is called.
-func report(c *replica.Client, out control.Sink[control.SyncProgress]) (stop func()) {
+func report(c *replica.Client, before protocol.Stats, out control.Sink[control.SyncProgress]) (stop func()) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -103,7 +117,7 @@ func report(c *replica.Client, out control.Sink[control.SyncProgress]) (stop fun
 		for {
 			select {
 			case <-tick.C:
-				out.Item(progress(c.Stats()))
+				out.Item(passed(before, c.Stats()))
 			case <-quit:
 				return
 			}
@@ -241,17 +255,15 @@ func (d *Daemon) watch(ctx context.Context, r control.WatchRequest, out control.
 }
 
 func (d *Daemon) watchOnce(ctx context.Context, r control.WatchRequest, out control.Sink[control.Synced]) (string, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	p, c, name, err := d.openRemote(ctx, control.SyncRequest{Workspace: r.Workspace, Remote: r.Remote}, true)
+	x, err := d.openRemote(ctx, control.SyncRequest{Workspace: r.Workspace, Remote: r.Remote}, true)
 	if err != nil {
-		return name, err
+		return r.Remote, err
 	}
-	begun := time.Now()
-	err = p.Watch(ctx, c, func(o replica.Outcome) {
-		out.Item(synced(name, o, c.Stats(), begun))
-		begun = time.Now()
+	defer x.Client.Close()
+	begun, before := time.Now(), x.Stats()
+	return x.name, x.Peer.Watch(ctx, x.Client, func(o replica.Outcome) {
+		now := x.Stats()
+		out.Item(synced(x.name, o, passed(before, now), begun))
+		begun, before = time.Now(), now
 	})
-	c.Close()
-	return name, err
 }
