@@ -196,7 +196,7 @@ func (h *handle) Read(op *vfs.Op, p []byte, off int64) (int, error) {
 	lazy := w.lazy.on.Load()
 	var ahead []chunk.ID
 	if lazy && err == nil {
-		ahead = w.beyond(h.n, end)
+		ahead = w.beyond(h.n, ps, end)
 	}
 	w.mu.RUnlock()
 	p = p[:end-off]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -55,7 +56,18 @@ type lazyState struct {
 	source  Source               // guarded by mu; nil when the peer is away
 	flights map[chunk.ID]*flight // under way; guarded by mu
 	ahead   chan struct{}        // one for each read-ahead under way
-	timeout time.Duration
+	timeout time.Duration        // guarded by mu
+
+	// What nobody waits for ends with the workspace.
+	ctx    context.Context
+	end    context.CancelFunc
+	behind sync.WaitGroup
+}
+
+// close ends what is fetched ahead.
+func (l *lazyState) close() {
+	l.end()
+	l.behind.Wait()
 }
 
 // flight is a chunk that is being fetched.
@@ -67,6 +79,7 @@ type flight struct {
 func newLazy(chunks *chunk.Packs, on bool) *lazyState {
 	l := &lazyState{chunks: chunks, flights: map[chunk.ID]*flight{}, ahead: make(chan struct{}, aheadWorkers), timeout: fetchTimeout}
 	l.on.Store(on)
+	l.ctx, l.end = context.WithCancel(context.Background())
 	return l
 }
 
@@ -137,11 +150,11 @@ func (s lazyStore) Get(ctx context.Context, id chunk.ID) ([]byte, error) {
 
 // fetch brings chunks here; those that somebody fetches already it waits for.
 func (l *lazyState) fetch(ctx context.Context, ids []chunk.ID, again bool) error {
-	ctx, cancel := context.WithTimeout(ctx, l.timeout)
-	defer cancel()
 	var own []chunk.ID
 	var wait []*flight
 	l.mu.Lock()
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	defer cancel()
 	source := l.source
 	for _, id := range ids {
 		if !again && l.chunks.Has(id) {
@@ -241,13 +254,18 @@ func (l *lazyState) lacking(ps []piece) []chunk.ID {
 	return ids
 }
 
-// beyond returns the chunks behind what is being read that are not here: they
-// will be wanted next. mu is held at least shared.
-func (w *Workspace) beyond(n *inode, off int64) []chunk.ID {
+// beyond returns the chunks behind ps, which are being read, that are not here:
+// they will be wanted next. mu is held at least shared.
+func (w *Workspace) beyond(n *inode, ps []piece, off int64) []chunk.ID {
 	end := min(int64(n.v.Size), off+aheadBytes)
 	var ids []chunk.ID
+	now := w.lazy.lacking(ps)
 	err := w.segments(n, off, end, func(p piece) error {
-		ids = append(ids, w.lazy.lacking([]piece{p})...)
+		for _, id := range w.lazy.lacking([]piece{p}) {
+			if !slices.Contains(now, id) {
+				ids = append(ids, id)
+			}
+		}
 		return nil
 	})
 	if err != nil {
@@ -266,12 +284,12 @@ func (w *Workspace) fetchAhead(ids []chunk.ID) {
 	default:
 		return // enough are on their way
 	}
-	go func() {
+	w.lazy.behind.Go(func() {
 		defer func() { <-w.lazy.ahead }()
-		if err := w.lazy.fetch(context.Background(), ids, false); err != nil {
+		if err := w.lazy.fetch(w.lazy.ctx, ids, false); err != nil {
 			w.log.Debug("read-ahead", "workspace", w.name, "err", err)
 		}
-	}()
+	})
 }
 
 // prepareXattrs fetches the values of an inode's attributes that are chunks. No

@@ -28,7 +28,7 @@ type peer struct {
 
 func (p *peer) Fetch(ctx context.Context, ids []chunk.ID, got func(chunk.ID, []byte) error) error {
 	p.mu.Lock()
-	hang, lie := p.hang, p.lie
+	hang, lie, lacks := p.hang, p.lie, p.lacks
 	p.mu.Unlock()
 	if hang != nil {
 		select {
@@ -38,7 +38,7 @@ func (p *peer) Fetch(ctx context.Context, ids []chunk.ID, got func(chunk.ID, []b
 		}
 	}
 	for _, id := range ids {
-		if p.lacks[id] {
+		if lacks[id] {
 			continue
 		}
 		b, err := p.w.StoredBytes(ctx, id)
@@ -173,13 +173,23 @@ func TestLazyPeerAway(t *testing.T) {
 		h.Release(rootOp)
 	}
 	b.w.SetSource(source)
-	source.lie = true
+	set := func(change func()) {
+		source.mu.Lock()
+		defer source.mu.Unlock()
+		change()
+	}
+	patience := func(d time.Duration) {
+		b.w.lazy.mu.Lock()
+		defer b.w.lazy.mu.Unlock()
+		b.w.lazy.timeout = d
+	}
+	set(func() { source.lie = true })
 	if err := read("d/f1"); !errors.Is(err, vfs.ErrCorrupt) {
 		t.Errorf("a lying peer: %v", err)
 	}
-	source.lie = false
-	b.w.lazy.timeout = 50 * time.Millisecond
-	source.hang = make(chan struct{})
+	hang := make(chan struct{})
+	set(func() { source.lie, source.hang = false, hang })
+	patience(50 * time.Millisecond)
 	waiting := make(chan error)
 	go func() { waiting <- read("d/f1") }()
 	// Everyone else is served meanwhile.
@@ -189,13 +199,12 @@ func TestLazyPeerAway(t *testing.T) {
 	if err := <-waiting; vfs.ToErrno(err) != syscall.ETIMEDOUT {
 		t.Errorf("a peer that hangs: %v", err)
 	}
-	close(source.hang)
-	b.w.lazy.timeout = fetchTimeout
+	close(hang)
+	patience(fetchTimeout)
 	b.write("d/f4", "replaced whole") // needs nothing
-	source.lacks = map[chunk.ID]bool{}
-	id, err := b.w.eachOf(b.ino("d/f5"))
+	id, err := b.w.chunkOf(b.ino("d/f5"))
 	must(t, err)
-	source.lacks[id] = true
+	set(func() { source.lacks = map[chunk.ID]bool{id: true} })
 	if err := read("d/f5"); !errors.Is(err, ErrWithdrawn) {
 		t.Errorf("a peer without the chunk: %v", err)
 	}
@@ -211,8 +220,8 @@ func TestLazyPeerAway(t *testing.T) {
 	}
 }
 
-// eachOf returns the one chunk of a file.
-func (w *Workspace) eachOf(ino vfs.Ino) (chunk.ID, error) {
+// chunkOf returns the one chunk of a file.
+func (w *Workspace) chunkOf(ino vfs.Ino) (chunk.ID, error) {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	n, err := w.load(ino)

@@ -72,6 +72,9 @@ func (w *Workspace) moveHeadTo(ctx context.Context, old, new chunk.ID) error {
 			return ErrDiverged
 		}
 	}
+	if err := w.roomFor(c); err != nil {
+		return err
+	}
 	resume := w.pause()
 	d, err := w.swapHead(ctx, head, new, c)
 	resume()
@@ -82,6 +85,19 @@ func (w *Workspace) moveHeadTo(ctx context.Context, old, new chunk.ID) error {
 		w.announce(0, d.changes)
 	}
 	return err
+}
+
+// roomFor refuses a commit that would exceed the quota, or exceed it further.
+func (w *Workspace) roomFor(c *Commit) error {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if c.Inodes > w.usage.Inodes && c.Inodes > w.quota.inodes() {
+		return syscall.EDQUOT
+	}
+	if c.Blocks > w.usage.Blocks {
+		return w.quota.allow(c.Blocks)
+	}
+	return nil
 }
 
 // whole returns a commit whose tree is here.

@@ -240,6 +240,7 @@ func (w *Workspace) abandon() error {
 		w.timer.Stop()
 	}
 	w.mu.Unlock()
+	w.lazy.close()
 	w.background.Wait()
 	w.checkpointing.Lock()
 	defer w.checkpointing.Unlock()
