@@ -10,6 +10,7 @@ import (
 
 	"github.com/vfsd/vfsd/conformance"
 	"github.com/vfsd/vfsd/conformance/broken"
+	"github.com/vfsd/vfsd/internal/figures"
 )
 
 // atATime is how many broken file systems are mounted at a time: they wait
@@ -37,6 +38,9 @@ func TestBroken(t *testing.T) {
 		})
 	}
 }
+
+// brokenRun begins what the figures call a rule that was broken.
+const brokenRun = "broken rule "
 
 // powerCuts are the cases that need a durable tree.
 const powerCuts = "durability/power-cut/*"
@@ -66,12 +70,14 @@ func breaks(t *testing.T, r broken.Rule) {
 	}
 	s := serve(t, o)
 	seen := make(map[string]bool)
+	cases := int64(0)
 	_, err := conformance.Run(t.Context(), conformance.Options{
 		Dir: s.dir, FS: "memfs", Match: r.Cases, PowerCut: s.cut, Timeout: 5 * time.Second,
 		// One at a time: a kernel that meets two first copy_file_range at
 		// once may stop asking the file system for any.
 		Workers: 1,
 	}, func(res conformance.Result) {
+		cases++
 		for _, p := range r.Cases {
 			if conformance.Match(p, res.Name) {
 				seen[p] = true
@@ -90,4 +96,5 @@ func breaks(t *testing.T, r broken.Rule) {
 			t.Errorf("%s: no case is named %q", r.Name, p)
 		}
 	}
+	figures.Note(t, brokenRun+r.Name, figures.Count{What: "cases", N: cases})
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/vfsd/vfsd/internal/figures"
 	"github.com/vfsd/vfsd/internal/hostfs"
 	"github.com/vfsd/vfsd/journal"
 	"github.com/vfsd/vfsd/vfs"
@@ -37,6 +38,13 @@ type sample struct {
 	names   []string          // the segments in order
 	bytes   map[string][]byte // their bytes
 	ends    map[string][]int  // where in them the records end
+	tried   int64             // how often a damaged journal was opened
+}
+
+// note writes down how often a damage was tried. A silent loss fails the test.
+func (s *sample) note(run string) {
+	s.t.Helper()
+	figures.Note(s.t, run, figures.Count{What: "damages", N: s.tried}, figures.Count{What: "silent losses", N: 0})
 }
 
 // newSample appends n records. fsync says whether after each one.
@@ -99,6 +107,7 @@ func (s *sample) entriesBefore(offset int) int {
 // its records. The directory is gone when the test ends.
 func (s *sample) damaged(name string, content []byte) ([]entry, *journal.Torn, error) {
 	s.t.Helper()
+	s.tried++
 	// The last test may have begun a segment.
 	segments, err := filepath.Glob(filepath.Join(s.opts.Dir, "0*"))
 	if err != nil {
@@ -172,6 +181,7 @@ func (s *sample) wantCorrupt(what, name string, offset int, err error) {
 // cut, and any other is refused.
 func TestTruncatedAtEveryByte(t *testing.T) {
 	s := newSample(t, 400, 14, true)
+	defer s.note("journal cut at every byte")
 	whole := s.bytes[s.last()]
 	for size := range len(whole) {
 		got, torn, err := s.damaged(s.last(), whole[:size])
@@ -211,6 +221,7 @@ func TestFlippedAtEveryByte(t *testing.T) {
 	for _, fsync := range []bool{false, true} {
 		t.Run(fmt.Sprintf("fsync=%v", fsync), func(t *testing.T) {
 			s := newSample(t, 400, 12, fsync)
+			defer s.note("journal flipped at every byte")
 			for _, name := range s.names {
 				for at := range s.bytes[name] {
 					for _, mask := range []byte{0xff, 1 << (at % 8)} {
@@ -234,6 +245,7 @@ func TestFlippedAtEveryByte(t *testing.T) {
 // C10: a tail of zeroes, noise or an old segment's bytes is no record.
 func TestForeignTail(t *testing.T) {
 	s := newSample(t, 16<<10, 610, true)
+	defer s.note("journal with a foreign tail")
 	last := s.bytes[s.last()]
 	if len(last) < 2*4096 {
 		t.Fatalf("the last segment has only %d bytes", len(last))
@@ -275,6 +287,7 @@ func TestLostPage(t *testing.T) {
 	for _, fsync := range []bool{false, true} {
 		t.Run(fmt.Sprintf("fsync=%v", fsync), func(t *testing.T) {
 			s := newSample(t, 1<<20, 400, fsync)
+			defer s.note("journal with a lost page")
 			last := s.bytes[s.last()]
 			for page := 0; page+2*4096 < len(last); page += 4096 {
 				b := slices.Clone(last)

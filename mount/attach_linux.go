@@ -221,14 +221,26 @@ func (at *attachment) gone() bool {
 	return !slices.ContainsFunc(mountTable(), func(m tableEntry) bool { return m.path == at.path && m.dev == at.id })
 }
 
-// cut ends the connection whoever uses it. It takes a sysfs that controls
-// connections, and reports whether there is one.
+// connections is where the kernel shows FUSE connections, if fusectl is mounted
+// there. systemd does that.
+const connections = "/sys/fs/fuse/connections"
+
+// cut ends the connection whoever uses it, and reports whether it could. Where
+// fusectl is not mounted, that is done for the moment, which root may.
 func (at *attachment) cut() bool {
-	control := fmt.Sprintf("/sys/fs/fuse/connections/%d/abort", at.id.minor)
+	control := fmt.Sprintf("%s/%d/abort", connections, at.id.minor)
+	if os.WriteFile(control, []byte("1"), 0) == nil {
+		return true
+	}
+	const flags = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
+	if unix.Mount("fusectl", connections, "fusectl", flags, "") != nil {
+		return false
+	}
+	defer unix.Unmount(connections, unix.MNT_DETACH)
 	return os.WriteFile(control, []byte("1"), 0) == nil
 }
 
-// abort is cut; without such a sysfs a forced unmount does the same.
+// abort is cut; where that cannot be, a forced unmount does the same.
 func (at *attachment) abort() {
 	if at.cut() {
 		return

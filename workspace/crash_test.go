@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/vfsd/vfsd/internal/figures"
 	"github.com/vfsd/vfsd/internal/hostfs"
 	"github.com/vfsd/vfsd/vfs"
 )
@@ -243,12 +244,15 @@ func TestCrash(t *testing.T) {
 			t.Parallel()
 			x := newCrashRun(t, int64(seed), hostfs.CrashOptions{StrictNames: seed%2 == 1})
 			defer x.close()
+			cuts := int64(0)
 			for i := range 120 {
 				x.step(i)
 				if x.r.Intn(12) == 0 {
 					x.cut()
+					cuts++
 				}
 			}
+			figures.Note(t, "crash model under a workspace", figures.Count{What: "power cuts and kills", N: cuts}, figures.Count{What: "losses", N: 0})
 		})
 	}
 }

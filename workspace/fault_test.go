@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/vfsd/vfsd/chunk"
+	"github.com/vfsd/vfsd/internal/figures"
 	"github.com/vfsd/vfsd/internal/hostfs"
 	"github.com/vfsd/vfsd/internal/memfs"
 	"github.com/vfsd/vfsd/vfs"
@@ -80,6 +81,7 @@ func TestFaults(t *testing.T) {
 		}
 	}
 	t.Logf("%d host calls, %d faults injected", total, injected)
+	figures.Note(t, "host faults under a workspace", figures.Count{What: "faults", N: int64(injected)}, figures.Count{What: "wrong answers", N: 0})
 }
 
 func runFault(t *testing.T, k int64, fault error) int64 {

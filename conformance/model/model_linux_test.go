@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/vfsd/vfsd/internal/figures"
 )
 
 var (
@@ -79,12 +81,14 @@ func TestDir(t *testing.T) {
 		t.Skip("no -dir was given; scripts/soak torture gives one")
 	}
 	o := Options{A: t.TempDir(), B: *dir, Steps: *steps}
+	restarts := int64(0)
 	if *restart != "" {
 		n := 0
 		o.Pause = func() error {
 			if n++; n%8 != 0 {
 				return nil
 			}
+			restarts++
 			out, err := exec.Command("/bin/bash", "-c", *restart).CombinedOutput()
 			if err != nil {
 				t.Logf("%s", out)
@@ -117,5 +121,7 @@ func TestDir(t *testing.T) {
 	}
 	close(next)
 	wg.Wait()
+	figures.Note(t, "random histories on a mount and on the disk", figures.Count{What: "histories", N: int64(*seeds)},
+		figures.Count{What: "operations", N: int64(*seeds) * int64(*steps)}, figures.Count{What: "restarts", N: restarts}, figures.Count{What: "differences", N: 0})
 	t.Logf("%d histories of %d steps, %d at a time", *seeds, *steps, *workers)
 }
