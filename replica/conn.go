@@ -29,6 +29,7 @@ type conn struct {
 	handle func(protocol.Event)
 	kick   chan struct{}
 	opened atomic.Bool // the session is open, or was
+	rate   atomic.Pointer[Rate]
 
 	mu sync.Mutex
 	s  *protocol.Session // guarded by mu
@@ -69,9 +70,9 @@ func (c *conn) dispatch() {
 // connection. It returns why the session ended.
 func (c *conn) run(ctx context.Context) error {
 	var reading sync.WaitGroup
-	reading.Go(c.read)
+	reading.Go(func() { c.read(ctx) })
 	stop := context.AfterFunc(ctx, func() { c.do(func(s *protocol.Session) { s.Abort(context.Cause(ctx)) }) })
-	err := c.write()
+	err := c.write(ctx)
 	stop()
 	c.do(func(s *protocol.Session) { s.Abort(err) })
 	if err == nil && ctx.Err() == nil {
@@ -101,10 +102,11 @@ func (c *conn) linger() {
 }
 
 // read gives the session what arrives, and nobody what comes after its end.
-func (c *conn) read() {
+func (c *conn) read(ctx context.Context) {
 	buf := make([]byte, readSize)
 	for {
-		n, err := c.nc.Read(buf)
+		rate := c.rate.Load()
+		n, err := c.nc.Read(buf[:rate.piece(readSize)])
 		over := false
 		c.do(func(s *protocol.Session) {
 			if n > 0 {
@@ -122,6 +124,7 @@ func (c *conn) read() {
 		if over {
 			return
 		}
+		rate.wait(ctx, n)
 	}
 }
 
@@ -132,7 +135,7 @@ func lost(err error) error { return errors.Join(ErrLost, err) }
 
 // write sends what the session has to send, until it is closed and everything
 // is sent.
-func (c *conn) write() error {
+func (c *conn) write(ctx context.Context) error {
 	var buf []byte
 	for {
 		if err := c.lock(); err != nil {
@@ -143,7 +146,7 @@ func (c *conn) write() error {
 		over, deadline := c.s.Closed(), c.s.Deadline()
 		c.mu.Unlock()
 		if len(buf) > 0 {
-			if err := c.send(buf); err != nil {
+			if err := c.sendRated(ctx, buf); err != nil {
 				return err
 			}
 			continue
@@ -183,6 +186,18 @@ func (c *conn) lock() error {
 			return err
 		}
 	}
+}
+
+func (c *conn) sendRated(ctx context.Context, b []byte) error {
+	for rate := c.rate.Load(); len(b) > 0; {
+		n := rate.piece(len(b))
+		if err := c.send(b[:n]); err != nil {
+			return err
+		}
+		rate.wait(ctx, n)
+		b = b[n:]
+	}
+	return nil
 }
 
 func (c *conn) send(b []byte) error {

@@ -39,6 +39,10 @@ type ServerOptions struct {
 	// Audit hears what a session did.
 	Audit func(v Visitor, what string, commit chunk.ID, stats protocol.Stats)
 	Plain bool
+	// Rate returns what bounds the bytes of a session, nil for nothing. Sessions
+	// that it returns the same for share it. It is asked once, when the session
+	// opens; nil bounds none.
+	Rate func(v Visitor) *Rate
 }
 
 const defaultSessions = 1024
@@ -212,6 +216,9 @@ func refusal(err error) error {
 func (s *Server) event(c *conn, v *serving, e protocol.Event) {
 	switch e.Kind {
 	case protocol.EventOpen:
+		if s.o.Rate != nil {
+			c.rate.Store(s.o.Rate(v.visitor))
+		}
 		s.o.Audit(v.visitor, "opened", chunk.ID(e.Commit), protocol.Stats{})
 	case protocol.EventWatched:
 		v.follow(c, s.o.Log)
