@@ -2,8 +2,6 @@ package workspace
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -58,6 +56,9 @@ type Options struct {
 	Cache int64        // bytes of tree nodes and of chunks to keep in memory, each; 0 is 64 MiB
 	// Handover goes on with a directory that another DataDir has handed over.
 	Handover *Handover
+	// Source returns where the promised chunks of a workspace are; nil returns
+	// none. See Workspace.SetSource.
+	Source func(workspace string) Source
 }
 
 // DataDir is an open data directory: a chunk store and workspaces. It is safe
@@ -69,6 +70,7 @@ type DataDir struct {
 	lock   hostfs.File
 	chunks *chunk.Packs
 	cache  *tree.Cache
+	source func(workspace string) Source // may be nil
 
 	gcMu sync.Mutex // one garbage collection at a time; before mu
 
@@ -103,7 +105,7 @@ func OpenDataDir(ctx context.Context, o Options) (*DataDir, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &DataDir{fsys: o.FS, dir: dir, log: o.Log, cache: tree.NewCache(o.Cache), open: map[string]*Workspace{}, used: map[string]time.Time{}, hurt: map[string]error{}, cuts: map[uint64]*chunk.Cutter{}}
+	d := &DataDir{fsys: o.FS, dir: dir, log: o.Log, source: o.Source, cache: tree.NewCache(o.Cache), open: map[string]*Workspace{}, used: map[string]time.Time{}, hurt: map[string]error{}, cuts: map[uint64]*chunk.Cutter{}}
 	if o.Handover != nil {
 		d.lock = o.Handover.Lock
 	}
@@ -356,6 +358,9 @@ func (d *DataDir) openLocked(name string) (*Workspace, error) {
 		return nil, err
 	}
 	delete(d.hurt, name)
+	if d.source != nil {
+		w.SetSource(d.source(name))
+	}
 	d.open[name] = w
 	return w, nil
 }
@@ -408,20 +413,6 @@ func (d *DataDir) createLocked(name string, makeHead func() (*head, error)) (*Wo
 		return nil, err
 	}
 	return d.openLocked(name)
-}
-
-// newIdentity draws a workspace's id and its replica number, which tells its
-// inode numbers from those that others make.
-func newIdentity() (id [16]byte, replica uint32, err error) {
-	var b [4]byte
-	for replica == 0 {
-		if _, err = rand.Read(b[:]); err != nil {
-			return id, 0, err
-		}
-		replica = binary.LittleEndian.Uint32(b[:]) & (1<<replicaBits - 1)
-	}
-	_, err = rand.Read(id[:])
-	return id, replica, err
 }
 
 // Remove deletes a workspace and its history. Its chunks go with the next
@@ -484,21 +475,6 @@ func (d *DataDir) Fork(ctx context.Context, from *Workspace, commit chunk.ID, na
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.createLocked(name, func() (*head, error) { return &h, nil })
-}
-
-// newCounter draws where a replica of what exists begins to count its inodes.
-// A replica number alone has 20 bits: among 200 replicas of a workspace two
-// would be equal with a probability of 2%. With a random beginning in the
-// counter's 36 bits, two replicas of the same number meet only if one makes as
-// many inodes as lie between their beginnings: for a million inodes each that
-// leaves 2^-35 for a pair, and no registry to ask. What is left above the
-// beginning is four thousand million inodes or more.
-func newCounter() (uint64, error) {
-	var b [8]byte
-	if _, err := rand.Read(b[:]); err != nil {
-		return 0, err
-	}
-	return 1 + binary.LittleEndian.Uint64(b[:])%(1<<counterBits-1<<32), nil
 }
 
 // Close checkpoints and closes every workspace, then the store. The first

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/vfsd/vfsd/chunk"
 	"github.com/vfsd/vfsd/vfs"
@@ -214,6 +215,32 @@ func TestMerge(t *testing.T) {
 		{"both edit to the same", func(x *shellActor) { x.write("f", "1") },
 			func(x *shellActor) { x.write("f", "2") }, func(x *shellActor) { x.write("f", "2") },
 			"f=2", ""},
+		{"an old file copied over a newer, by a slow clock (S17)", func(x *shellActor) { x.write("f", "newer") },
+			func(x *shellActor) {
+				x.write("f", "old")
+				year := int64(365 * 24 * time.Hour)
+				_, err := x.w.Setattr(rootOp, x.ino("f"), &vfs.SetAttr{Mask: vfs.SetMtime, Mtime: now() - year})
+				must(x.t, err)
+			}, func(x *shellActor) { x.write("g", "1") },
+			"f=old g=1", ""},
+		{"a checkout against build output (S18)", func(x *shellActor) {
+			x.mkdir("src")
+			x.write("src/a", "1")
+			x.write("src/b", "1")
+			x.mkdir("out")
+			x.write("out/o", "1")
+		},
+			func(x *shellActor) {
+				for _, f := range []string{"src/a", "src/b"} {
+					x.rm(f)
+					x.write(f+".lock", "2")
+					x.mv(f+".lock", f)
+				}
+				x.rm("out/o")
+				x.write("out/o", "1")
+			},
+			func(x *shellActor) { x.write("out/p", "3"); x.chmod("out", 0o700) },
+			"out/ out/o=1 out/p=3 src/ src/a=2 src/b=2", ""},
 		{"both replace by a rename", func(x *shellActor) { x.write("f", "1") },
 			func(x *shellActor) { x.write("t", "2"); x.mv("t", "f") }, func(x *shellActor) { x.write("t", "3"); x.mv("t", "f") },
 			"f.conflict=2 f=3", "named"},

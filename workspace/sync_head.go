@@ -64,7 +64,7 @@ func (w *Workspace) moveHeadTo(ctx context.Context, old, new chunk.ID) error {
 		return nil
 	}
 	if !w.blank() {
-		descends, err := w.past(ctx).isAncestor(old, new)
+		descends, err := w.past(ctx).contains(new, old)
 		if err != nil {
 			return err
 		}
@@ -189,11 +189,13 @@ func (w *Workspace) mergeRound(ctx context.Context, theirs chunk.ID, pol *policy
 		return false, nil, err
 	}
 	*r = MergeReport{Head: head, Before: head}
-	p := w.past(ctx)
-	ahead, err := p.isAncestor(theirs, head)
-	if err != nil || ahead {
+	common, err := w.past(ctx).bases(head, theirs)
+	if err != nil {
+		return false, nil, err
+	}
+	if len(common) == 1 && common[0].id == theirs {
 		r.Base = theirs
-		return ahead, nil, err
+		return true, nil, nil
 	}
 	ours, err := getCommit(ctx, w.chunks, head)
 	if err != nil {
@@ -203,16 +205,11 @@ func (w *Workspace) mergeRound(ctx context.Context, theirs chunk.ID, pol *policy
 	if err != nil {
 		return false, nil, err
 	}
-	behind := w.blank()
-	if !behind {
-		if behind, err = p.isAncestor(head, theirs); err != nil {
-			return false, nil, err
-		}
-	}
+	behind := w.blank() || len(common) == 1 && common[0].id == head
 	target, id := c, theirs
 	if behind {
 		r.Base, r.FastForward = head, true
-	} else if id, target, err = w.mergeCommits(ctx, head, ours, theirs, c, pol, r); err != nil {
+	} else if id, target, err = w.mergeCommits(ctx, common, head, ours, theirs, c, pol, r); err != nil {
 		return false, nil, err
 	}
 	if d, err = w.swapHead(ctx, head, id, target); d != nil {
@@ -223,11 +220,11 @@ func (w *Workspace) mergeRound(ctx context.Context, theirs chunk.ID, pol *policy
 
 // mergeCommits makes the commit that has both. It depends on the two alone, so
 // that replicas that merge the same ones make the same commit.
-func (w *Workspace) mergeCommits(ctx context.Context, a chunk.ID, ours *Commit, b chunk.ID, theirs *Commit, pol *policy, r *MergeReport) (chunk.ID, *Commit, error) {
+func (w *Workspace) mergeCommits(ctx context.Context, common []walked, a chunk.ID, ours *Commit, b chunk.ID, theirs *Commit, pol *policy, r *MergeReport) (chunk.ID, *Commit, error) {
 	if ours.Polynomial != theirs.Polynomial && ours.Polynomial != 0 && theirs.Polynomial != 0 {
 		return chunk.ID{}, nil, fmt.Errorf("their files are cut with another polynomial: %w", ErrInvalid)
 	}
-	result, base, err := w.mergeFromBest(ctx, a, ours, b, theirs, pol)
+	result, base, err := w.mergeFromBest(ctx, common, ours, theirs, pol)
 	if err != nil {
 		return chunk.ID{}, nil, err
 	}
@@ -244,19 +241,14 @@ func (w *Workspace) mergeCommits(ctx context.Context, a chunk.ID, ours *Commit, 
 
 // mergeFromBest merges from the newest common ancestor whose tree is here; from
 // nothing when there is none: then nothing counts as deleted.
-func (w *Workspace) mergeFromBest(ctx context.Context, a chunk.ID, ours *Commit, b chunk.ID, theirs *Commit, pol *policy) (*mergeResult, chunk.ID, error) {
-	p := w.past(ctx)
-	common, err := p.bases(a, b)
-	if err != nil {
-		return nil, chunk.ID{}, err
-	}
+func (w *Workspace) mergeFromBest(ctx context.Context, common []walked, ours, theirs *Commit, pol *policy) (*mergeResult, chunk.ID, error) {
 	var roots []walked
 	slices.SortFunc(common, func(x, y walked) int { return -chunk.Compare(x.id, y.id) })
 	slices.SortStableFunc(common, func(x, y walked) int { return int(min(max(y.c.Time-x.c.Time, -1), 1)) })
 	roots = append(roots, common...)
 	if len(common) > 0 {
 		// Older ones will do: what both have changed since is the same.
-		err := p.walk(common[0].id, keptRecords, func(id chunk.ID, c *Commit) (bool, error) {
+		err := w.past(ctx).walk(common[0].id, keptRecords, func(id chunk.ID, c *Commit) (bool, error) {
 			if id != common[0].id && w.chunks.Has(c.Root) {
 				roots = append(roots, walked{id, c})
 			}

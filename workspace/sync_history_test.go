@@ -65,8 +65,10 @@ func TestBases(t *testing.T) {
 			}
 			is, err := p.isAncestor(a, b)
 			must(t, err)
-			if is != above[b][a] {
-				t.Errorf("seed %d: isAncestor says %v", seed, is)
+			too, err := p.contains(b, a)
+			must(t, err)
+			if is != above[b][a] || too != is {
+				t.Errorf("seed %d: isAncestor says %v, contains %v", seed, is, too)
 			}
 		}
 	}

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -423,86 +421,4 @@ func TestMergeUnderLoad(t *testing.T) {
 		t.Errorf("%d files, want %d", got, 2*files)
 	}
 	checkClean(t, x.w[0])
-}
-
-// TestImportSurvives breaks a transfer: nothing of it is visible, what arrived
-// survives kills and collections, and it goes on where it stopped (S10, S16).
-func TestImportSurvives(t *testing.T) {
-	ctx := context.Background()
-	a, b, dir := twoStores(t)
-	r := rand.New(rand.NewSource(2))
-	p := make([]byte, 4<<20)
-	r.Read(p)
-	a.write("big", string(p))
-	target := syncHead(t, a.w)
-	commit, err := a.w.Commit(ctx, target)
-	must(t, err)
-	before := b.tree()
-
-	im, err := b.w.Import(ctx, target)
-	must(t, err)
-	var ids []chunk.ID
-	must(t, a.w.eachChunk(ctx, commit.Root, func(id chunk.ID) error { ids = append(ids, id); return nil }))
-	half := len(ids) / 2
-	for _, id := range ids[:half] {
-		data, err := a.w.StoredBytes(ctx, id)
-		must(t, err)
-		must(t, im.PutChunk(ctx, id, data))
-	}
-	_, err = dir.d.GC(ctx, false) // under way
-	must(t, err)
-	must(t, im.Close())
-	must(t, dir.d.Chunks().Fsync(ctx))
-	dir.kill()
-	_, err = dir.d.GC(ctx, false) // and before anyone has opened the workspace
-	must(t, err)
-	b = &shellActor{t, dir.ws("w")}
-	if got := b.tree(); got != before {
-		t.Errorf("half a transfer shows: %s", got)
-	}
-	c := carry(t, a.w, b.w, chunk.ID{}, target, false, false)
-	if c.chunks != len(ids)-half {
-		t.Errorf("%d of %d chunks were sent again", c.chunks-(len(ids)-half), half)
-	}
-	// Finished and not moved to yet, it is kept too.
-	_, err = dir.d.GC(ctx, false)
-	must(t, err)
-	dir.kill()
-	b = &shellActor{t, dir.ws("w")}
-	must(t, b.w.MoveHead(ctx, syncHead(t, b.w), target))
-	equalRoots(t, a.w, b.w)
-	checkClean(t, b.w)
-	if names, err := os.ReadDir(filepath.Join(dir.dir, wsName, "w", incomingName)); err != nil || len(names) > 0 {
-		t.Errorf("ledgers are left: %v, %v", names, err)
-	}
-}
-
-// TestLedgerDamage reads ledgers that a crash has cut anywhere.
-func TestLedgerDamage(t *testing.T) {
-	ctx := context.Background()
-	_, b, dir := twoStores(t)
-	im, err := b.w.Import(ctx, chunk.Sum([]byte("t")))
-	must(t, err)
-	for i := range 10 {
-		data := []byte(fmt.Sprint(i))
-		must(t, im.PutChunk(ctx, chunk.Sum(data), data))
-	}
-	must(t, im.Close())
-	name := filepath.Join(dir.dir, wsName, "w", incomingName, chunk.Sum([]byte("t")).String())
-	whole, err := os.ReadFile(name)
-	must(t, err)
-	if len(whole) != ledgerHeader+10*chunk.IDSize {
-		t.Fatalf("a ledger of %d bytes", len(whole))
-	}
-	for n := 0; n < len(whole); n += 3 {
-		must(t, os.WriteFile(name, whole[:n], 0o600))
-		got := 0
-		must(t, readLedgers(b.w.fsys, b.w.dir, func(chunk.ID) { got++ }))
-		if want := max(0, n-ledgerHeader) / chunk.IDSize; got != want {
-			t.Fatalf("cut to %d bytes it has %d ids, want %d", n, got, want)
-		}
-	}
-	if err := im.PutChunk(ctx, chunk.Sum([]byte("late")), []byte("late")); err == nil {
-		t.Error("a closed import takes chunks")
-	}
 }
