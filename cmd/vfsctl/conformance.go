@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,7 +21,8 @@ root, and say so when they are skipped.
     vfsctl conformance --match 'rename/plain/*' --verbose /mnt/w
 
 What a file system is known to lack is declared and counted as "differs"; --as
-says whose declarations count (vfsd-bazil for a mount by that driver).
+says whose declarations count. For a mount of the data directory's daemon that is
+known: vfsd, which declares nothing, or vfsd-bazil for a mount by that driver.
 
 Exit code 3 says that a case failed.`
 
@@ -34,6 +36,9 @@ func newConformance(o *options, s streams) *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opt.Dir = args[0]
+			if opt.FS == "" {
+				opt.FS = mountedAs(cmd.Context(), o, opt.Dir)
+			}
 			w := conformance.NewText(s.Out, verbose)
 			switch {
 			case o.json && tap:
@@ -50,7 +55,7 @@ func newConformance(o *options, s streams) *cobra.Command {
 	f.StringArrayVar(&opt.Groups, "group", nil, "run this `group` only (repeatable): "+strings.Join(conformance.Groups(), ", "))
 	f.StringArrayVar(&opt.Match, "match", nil, "run the cases whose names match the `pattern` only (repeatable)")
 	f.BoolVar(&opt.Short, "short", false, "leave out the cases that take seconds each")
-	f.StringVar(&opt.FS, "as", "", "`name` whose declared differences count (default: the type of the file system)")
+	f.StringVar(&opt.FS, "as", "", "`name` whose declared differences count (default: what is mounted there)")
 	f.StringVar(&opt.Second, "second", "", "the same `directory` by another mount, for the cases that compare two")
 	f.BoolVar(&tap, "tap", false, "report in the Test Anything Protocol")
 	f.BoolVarP(&verbose, "verbose", "v", false, "print a line for every case")
@@ -69,4 +74,31 @@ func runConformance(ctx context.Context, opt conformance.Options, w conformance.
 		return errProblems
 	}
 	return nil
+}
+
+// mountedAs returns what the suite calls a mount of the daemon's that dir is in:
+// "" for any other directory, or when no daemon answers.
+func mountedAs(ctx context.Context, o *options, dir string) string {
+	abs, err := filepath.Abs(dir)
+	if err == nil {
+		abs, err = filepath.EvalSymlinks(abs)
+	}
+	if err != nil || control.Probe(ctx, o.data) != nil {
+		return ""
+	}
+	st, err := call(ctx, o, control.StatusCall, control.StatusRequest{})
+	if err != nil {
+		return "" // the suite runs on any directory, without a daemon too
+	}
+	for _, m := range st.Mounts {
+		rel, err := filepath.Rel(m.Point(), abs)
+		if err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
+			continue
+		}
+		if m.Driver == "bazil" {
+			return "vfsd-bazil"
+		}
+		return "vfsd"
+	}
+	return ""
 }

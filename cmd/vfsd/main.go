@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -54,6 +55,12 @@ vfsctl upgrade-daemon does.
 Exit codes: 0 stopped as asked, 1 error, 2 wrong usage.`,
 		Args:    cobra.NoArgs,
 		Version: daemon.Version,
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if o.Dir == "" { // it would be the working directory
+				return errors.New(`--data "": it takes a directory`)
+			}
+			return nil
+		},
 		RunE: func(*cobra.Command, []string) error {
 			begun()
 			level := slog.LevelInfo
