@@ -265,7 +265,7 @@ func (w *Workspace) landed(fz *frozenState, root chunk.ID) {
 		}
 		x.n.unsynced.forgetBefore(fz.epoch + 1)
 	}
-	w.inodes.trim()
+	w.inodes.settled()
 }
 
 // dropEpoch removes the journals and the staging of the epochs that landed.

@@ -123,7 +123,7 @@ func (w *Workspace) entryAttr(dir vfs.Ino, e *vfs.DirEntry, a *vfs.Attr) (bool, 
 	if err != nil || v.ino != e.Ino {
 		return false, err
 	}
-	n, err := w.load(e.Ino)
+	n, err := w.peek(e.Ino)
 	if err != nil {
 		return false, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/vfsd/vfsd/vfs"
@@ -44,6 +45,8 @@ type inodes struct {
 	mu    sync.Mutex
 	m     map[vfs.Ino]*inode
 	limit int // when to look for what can go; guarded by mu
+	// trimming is set while a trim that reading made necessary is on its way.
+	trimming atomic.Bool
 }
 
 // cachedInodes is how many inodes stay decoded when nothing needs them.
@@ -80,13 +83,50 @@ func (c *inodes) trim() {
 	if len(c.m) <= c.limit {
 		return
 	}
+	// Not all of them: everybody waits meanwhile, and what is in use now should
+	// not have to be decoded again.
 	for ino, n := range c.m {
+		if len(c.m) <= cachedInodes*3/4 {
+			break
+		}
 		if !n.busy() {
 			delete(c.m, ino)
 		}
 	}
-	// Twice what had to stay: looking costs a constant an operation.
-	c.limit = max(cachedInodes, 2*len(c.m))
+	c.limit = cachedInodes
+	if len(c.m) > cachedInodes*3/4 {
+		// Twice what had to stay: looking costs a constant an operation.
+		c.limit = max(cachedInodes, 2*len(c.m))
+	}
+}
+
+// settled trims after a checkpoint, which made many that were busy idle: the limit
+// that they had raised goes back. Workspace.mu is held exclusively.
+func (c *inodes) settled() {
+	c.mu.Lock()
+	c.limit = cachedInodes
+	c.mu.Unlock()
+	c.trim()
+}
+
+func (c *inodes) crowded() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.m) > c.limit
+}
+
+// trimSoon trims after a reader has filled the cache: readers hold mu shared and
+// cannot do it themselves, and a workspace that is only read commits nothing.
+func (w *Workspace) trimSoon() {
+	if !w.inodes.crowded() || !w.inodes.trimming.CompareAndSwap(false, true) {
+		return
+	}
+	go func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.inodes.trim()
+		w.inodes.trimming.Store(false)
+	}()
 }
 
 // load returns the inode, from the cache or the layers. ENOENT when it is not
@@ -99,7 +139,18 @@ func (w *Workspace) load(ino vfs.Ino) (*inode, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.inodes.add(n), nil
+	n = w.inodes.add(n)
+	w.trimSoon()
+	return n, nil
+}
+
+// peek is load for a glance at many: what is not cached does not become so, or
+// listing a large directory would drive out what is in use.
+func (w *Workspace) peek(ino vfs.Ino) (*inode, error) {
+	if n := w.inodes.get(ino); n != nil {
+		return n, nil
+	}
+	return loadInode(&w.layers, ino)
 }
 
 // loadInode decodes an inode from layers.

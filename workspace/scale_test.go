@@ -96,3 +96,54 @@ func BenchmarkScale(b *testing.B) {
 		})
 	}
 }
+
+// TestReadingForgets reads a workspace of more files than the cache of inodes
+// holds, and changes nothing: a listing leaves the cache alone, and lookups make
+// it trim itself.
+func TestReadingForgets(t *testing.T) {
+	ctx := context.Background()
+	x := newTestDataDir(t)
+	w, err := x.d.Create(ctx, "w", 0, 0)
+	must(t, err)
+	const more = cachedInodes + 5000
+	makeFiles(t, w, more)
+	_, err = w.Checkpoint(ctx, CauseCheckpoint, "")
+	must(t, err)
+	before := w.Stats().CachedInodes
+	if before > cachedInodes {
+		t.Errorf("%d inodes stay cached after a checkpoint, want at most %d", before, cachedInodes)
+	}
+	h, err := w.OpenDir(rootOp, vfs.RootIno)
+	must(t, err)
+	defer h.Release(rootOp)
+	dirs := map[string]vfs.Ino{}
+	must(t, h.ReadDir(rootOp, 0, true, func(e *vfs.DirEntry) bool {
+		dirs[e.Name] = e.Ino
+		return true
+	}))
+	listed := 0
+	for _, ino := range dirs {
+		d, err := w.OpenDir(rootOp, ino)
+		must(t, err)
+		must(t, d.ReadDir(rootOp, 0, true, func(e *vfs.DirEntry) bool {
+			if e.Attr.Size == 0 {
+				t.Errorf("%s is listed without a size", e.Name)
+			}
+			listed++
+			return true
+		}))
+		d.Release(rootOp)
+	}
+	if after := w.Stats().CachedInodes; listed != more || after > before+len(dirs)+1 {
+		t.Errorf("listing %d of %d files took the cache of inodes from %d to %d", listed, more, before, after)
+	}
+	for i := range more {
+		_, err := w.Lookup(rootOp, dirs[fmt.Sprintf("d%d", i/200)], fmt.Sprintf("file%d.txt", i))
+		must(t, err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); w.Stats().CachedInodes > cachedInodes; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d inodes stay cached, want at most %d", w.Stats().CachedInodes, cachedInodes)
+		}
+	}
+}
