@@ -30,6 +30,9 @@ type Options struct {
 	// KeepCaches runs cold rows without dropping the kernel's caches, to see
 	// that they work: the caches are the whole machine's.
 	KeepCaches bool
+	// Leave keeps what was made in Dir and Baseline: a comparison in pieces must
+	// not measure each in the wake of the removal of the one before.
+	Leave bool
 	// Scratch is a directory on a local disk for inputs; "" is the system's
 	// directory for temporary files.
 	Scratch string
@@ -127,6 +130,11 @@ type runner struct {
 // open makes the directories.
 func (r *runner) open() error {
 	for side, dir := range [2]string{r.o.Dir, r.o.Baseline} {
+		// Programs that run elsewhere are given paths below it.
+		dir, err := filepath.Abs(dir)
+		if err != nil {
+			return fmt.Errorf("bench %s directory: %w", sideNames[side], err)
+		}
 		made, err := os.MkdirTemp(dir, "bench-")
 		if err != nil {
 			return fmt.Errorf("bench %s directory: %w", sideNames[side], err)
@@ -157,7 +165,11 @@ func (r *runner) close() error {
 	if r.stop != nil {
 		errs = append(errs, r.stop())
 	}
-	for _, dir := range []string{r.dirs[subject], r.dirs[baseline], r.shared} {
+	made := []string{r.shared, r.dirs[subject], r.dirs[baseline]}
+	if r.o.Leave {
+		made = made[:1]
+	}
+	for _, dir := range made {
 		if dir != "" {
 			errs = append(errs, os.RemoveAll(dir))
 		}

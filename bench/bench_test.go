@@ -74,6 +74,25 @@ func TestEveryWorkload(t *testing.T) {
 	checkForms(t, o, r)
 }
 
+// TestRelativeAndLeft gives directories as people type them, and has them kept.
+func TestRelativeAndLeft(t *testing.T) {
+	o := tiny(t)
+	t.Chdir(filepath.Dir(o.Dir))
+	o.Dir, o.Workloads, o.Leave = filepath.Base(o.Dir), []string{"rm-rf", "create-tight"}, true
+	r, err := Run(context.Background(), o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range r.Failed() {
+		t.Errorf("%s failed: %s", row.Workload, row.Error)
+	}
+	for _, dir := range []string{o.Dir, o.Baseline} {
+		if left, err := filepath.Glob(filepath.Join(dir, "bench-*", "create-tight", "run*", "file*")); err != nil || len(left) != o.Runs*o.Sizes.Small {
+			t.Errorf("%d files were left (%v), want %d", len(left), err, o.Runs*o.Sizes.Small)
+		}
+	}
+}
+
 func checkRow(t *testing.T, o Options, row report.Row) {
 	t.Helper()
 	switch {

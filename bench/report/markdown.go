@@ -58,6 +58,9 @@ func (r *Report) writeSettings(b *bufio.Writer) {
 	}
 	fmt.Fprintf(b, "A file was made in the baseline in %.0f us before the first run (several hundred say that ext4 was stepping over "+
 		"recently deleted inodes). ", s.ProbeMicros)
+	if s.Pieces > 1 {
+		fmt.Fprintf(b, "It was made in %d pieces; that probe and the load are the worst of theirs. ", s.Pieces)
+	}
 	if s.Hook {
 		fmt.Fprint(b, "A command ran before each cold run of the subject. ")
 	}

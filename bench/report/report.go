@@ -45,6 +45,9 @@ type Settings struct {
 	// steps over recently deleted inodes, and that its creates are not to be
 	// compared with.
 	ProbeMicros float64 `json:"probe_us"`
+	// Pieces is how many runs of the program the report was put together from;
+	// then ProbeMicros and the machine's load are the worst of theirs.
+	Pieces int `json:"pieces,omitempty"`
 	// Sizes are the amounts of work by name: files, bytes, operations.
 	Sizes map[string]int64 `json:"sizes"`
 }
@@ -112,6 +115,18 @@ func ReadJSON(r io.Reader) (*Report, error) {
 	var out Report
 	d := json.NewDecoder(r)
 	if err := d.Decode(&out); err != nil {
+		return nil, fmt.Errorf("bench report: %w", err)
+	}
+	if out.Version != Version {
+		return nil, fmt.Errorf("bench report: version %d, this program reads %d", out.Version, Version)
+	}
+	return &out, nil
+}
+
+// ReadScaleJSON reads what Scale.WriteJSON wrote.
+func ReadScaleJSON(r io.Reader) (*Scale, error) {
+	var out Scale
+	if err := json.NewDecoder(r).Decode(&out); err != nil {
 		return nil, fmt.Errorf("bench report: %w", err)
 	}
 	if out.Version != Version {

@@ -25,6 +25,7 @@ type step struct {
 	Duration time.Duration `json:"duration,omitempty"`
 	Mount    string        `json:"mount,omitempty"`
 	Driver   string        `json:"driver,omitempty"`
+	Profile  string        `json:"profile,omitempty"` // file for the heap profile
 }
 
 // data is where the data directory of a step is.
@@ -115,6 +116,9 @@ func (r *runner) command(ctx context.Context, s step) (*exec.Cmd, *strings.Build
 	if len(r.o.Command) == 0 {
 		return nil, nil, errors.New("no command for child processes")
 	}
+	if r.o.Profiles != "" {
+		s.Profile = filepath.Join(r.o.Profiles, fmt.Sprintf("%s-%d.pprof", s.Name, s.Count))
+	}
 	arg, err := json.Marshal(s)
 	if err != nil {
 		return nil, nil, err
@@ -139,12 +143,12 @@ type mounted struct {
 }
 
 // serve starts a child that mounts the workspace of a step's directory.
-func (r *runner) serve(ctx context.Context, dir string) (*mounted, error) {
+func (r *runner) serve(ctx context.Context, dir string, n int) (*mounted, error) {
 	point := filepath.Join(dir, "mount")
 	if err := os.Mkdir(point, 0o755); err != nil {
 		return nil, err
 	}
-	cmd, said, err := r.command(ctx, step{Name: "serve", Dir: dir, Mount: point, Driver: r.o.Driver})
+	cmd, said, err := r.command(ctx, step{Name: "serve", Dir: dir, Count: n, Mount: point, Driver: r.o.Driver})
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,10 @@ func serve(ctx context.Context, s step, in io.Reader, emit func(figures) error) 
 		defer stop()
 		err = emit(figures{})
 		for lines := bufio.NewScanner(in); err == nil && lines.Scan(); {
-			err = emit(memory())
+			var f figures
+			if f, err = s.memory(); err == nil {
+				err = emit(f)
+			}
 		}
 		return errors.Join(err, m.Unmount())
 	})

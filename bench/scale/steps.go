@@ -34,7 +34,10 @@ func many(ctx context.Context, s step, _ io.Reader, _ func(figures) error) error
 // sleep opens Count workspaces, looks at the root of each, and lets them be.
 func sleep(ctx context.Context, s step, _ io.Reader, emit func(figures) error) error {
 	return opened(ctx, s, func(d *workspace.DataDir) error {
-		none := memory()
+		none, err := s.memory()
+		if err != nil {
+			return err
+		}
 		start := time.Now()
 		for i := range s.Count {
 			w, err := d.Open(fmt.Sprintf("w%d", i))
@@ -45,8 +48,10 @@ func sleep(ctx context.Context, s step, _ io.Reader, emit func(figures) error) e
 				return err
 			}
 		}
-		f := memory()
-		f["wake"] = ms(time.Since(start))
+		f := figures{"wake": ms(time.Since(start))}
+		if err := s.settled(f); err != nil {
+			return err
+		}
 		if _, ok := f["memory"]; ok {
 			f["memory-more"] = f["memory"] - none["memory"]
 		}
@@ -142,7 +147,11 @@ func sparseLook(ctx context.Context, s step, _ io.Reader, emit func(figures) err
 			return err
 		}
 		f["sparse-read"] = s.rate(time.Since(start))
-		f["sparse-memory"] = memory()["memory"]
+		m, err := s.memory()
+		if err != nil {
+			return err
+		}
+		f["sparse-memory"] = m["memory"]
 		return emit(f)
 	})
 }
@@ -335,7 +344,10 @@ func churn(ctx context.Context, s step, _ io.Reader, emit func(figures) error) e
 			if err := c.until(until, uint64(i)); err != nil {
 				return err
 			}
-			f := memory()
+			f, err := s.memory()
+			if err != nil {
+				return err
+			}
 			figure := figures{"at": time.Since(start).Seconds(), "churn-heap": f["heap"],
 				"churn-disk": float64(d.Chunks().Stats().StoredBytes+w.Stats().StagedBytes) / (1 << 20)}
 			if rss, ok := f["memory"]; ok {

@@ -1,11 +1,14 @@
 package scale
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -138,8 +141,8 @@ func look(ctx context.Context, s step, _ io.Reader, emit func(figures) error) er
 			return fmt.Errorf("%d files in the scan, want %d", n, s.Count+1)
 		}
 		f["scan"] = ms(time.Since(start))
-		for k, v := range memory() {
-			f[k] = v
+		if err := s.settled(f); err != nil {
+			return err
 		}
 		return emit(f)
 	})
@@ -293,4 +296,56 @@ func countNames(dir string) (n int, err error) {
 			return n, err
 		}
 	}
+}
+
+// listByTools lists a directory of n files with the programs that people use and
+// returns the milliseconds of each.
+func listByTools(ctx context.Context, dir string, n int) (figures, error) {
+	f := figures{}
+	for _, t := range []struct {
+		curve string
+		args  []string
+		extra int // lines that are not files
+	}{
+		{"ls-f", []string{"ls", "-f"}, 2},
+		{"ls-l", []string{"ls", "-l"}, 1},
+		{"find", []string{"find", "."}, 1},
+	} {
+		start := time.Now()
+		lines, err := linesOf(ctx, dir, t.args)
+		if err != nil {
+			return nil, err
+		}
+		f[t.curve] = ms(time.Since(start))
+		if lines != n+t.extra {
+			return nil, fmt.Errorf("%v printed %d lines, want %d", t.args, lines, n+t.extra)
+		}
+	}
+	return f, nil
+}
+
+// linesOf counts what a program prints, and keeps none of it.
+func linesOf(ctx context.Context, dir string, args []string) (lines int, err error) {
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir = dir
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	buf := make([]byte, 64<<10)
+	for err == nil {
+		var m int
+		m, err = out.Read(buf)
+		lines += bytes.Count(buf[:m], []byte("\n"))
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	if err := errors.Join(err, cmd.Wait()); err != nil {
+		return 0, fmt.Errorf("%v: %w", args, err)
+	}
+	return lines, nil
 }

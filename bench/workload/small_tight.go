@@ -44,7 +44,44 @@ func smallTight(s Sizes) []Workload {
 			Name: "open-read-close-cold", Title: "open+read+close " + n + ", cold", Group: group, Client: Tight, Cold: true,
 			Setup: createTight, Run: readTight,
 		},
+		{
+			Name: "mkdir-files", Title: fmt.Sprintf("mkdir a tree %dx%[1]dx%[1]d with a file in each leaf", s.Fanout), Group: group, Client: Tight,
+			Run: mkdirFiles, Check: checkMkdirFiles,
+		},
 	}
+}
+
+// mkdirFiles makes a tree of directories, three levels deep, and a small file in
+// each of the lowest.
+func mkdirFiles(_ context.Context, e *Env) error {
+	return pinned(func() error {
+		var files []string
+		for i := range e.Sizes.Fanout {
+			for j := range e.Sizes.Fanout {
+				if err := os.MkdirAll(e.work(strconv.Itoa(i), strconv.Itoa(j)), 0o755); err != nil {
+					return err
+				}
+				for k := range e.Sizes.Fanout {
+					leaf := e.work(strconv.Itoa(i), strconv.Itoa(j), strconv.Itoa(k))
+					if err := os.Mkdir(leaf, 0o755); err != nil {
+						return err
+					}
+					files = append(files, filepath.Join(leaf, "file"))
+				}
+			}
+		}
+		return createMany(files, e.Seed)
+	})
+}
+
+// checkMkdirFiles looks into the last leaf.
+func checkMkdirFiles(_ context.Context, e *Env) error {
+	last := strconv.Itoa(e.Sizes.Fanout - 1)
+	a, err := os.Stat(e.work(last, last, last, "file"))
+	if err == nil && a.Size() != smallSize {
+		err = fmt.Errorf("the last file has %d bytes, want %d", a.Size(), smallSize)
+	}
+	return err
 }
 
 // ProbeCreate makes a directory with n small files and returns how long one

@@ -33,11 +33,12 @@ type benchOptions struct {
 	driver    string
 	out       string
 	list      bool
+	leave     bool
 }
 
 const benchLong = `Do the same work in DIR, usually a mounted workspace, and in the --baseline
 directory, usually on the disk below it, in turn, and compare the times. Both get
-a directory of their own, which is removed at the end.
+a directory of their own, which is removed at the end (--leave: is not).
 
 Cold rows drop the kernel's caches, which takes root and slows everything else on
 the machine for a while. Figures are worth something on a quiet machine only: the
@@ -79,8 +80,9 @@ func newBench(o *options, s streams) *cobra.Command {
 	f.BoolVar(&b.pack, "pack", false, "take a snapshot before each cold run, so that reads come from packs")
 	f.StringVar(&b.driver, "driver", "", "FUSE `driver` of the filesystem in memory; it should be the mount's")
 	f.StringVar(&b.out, "out", "", "write the report into this `directory` too")
+	f.BoolVar(&b.leave, "leave", false, "leave behind what the runs made: removing it slows ext4's creates for minutes")
 	f.BoolVar(&b.list, "list", false, "list the workloads and do nothing")
-	cmd.AddCommand(newBenchScale(o, s), newBenchSync(o, s), newBenchFloor(s), newBenchChild(s))
+	cmd.AddCommand(newBenchScale(o, s), newBenchSync(o, s), newBenchMerge(o, s), newBenchFloor(s), newBenchChild(s))
 	return jsonFlag(cmd, o)
 }
 
@@ -121,7 +123,7 @@ func runBench(ctx context.Context, o benchOptions, s streams, dir string) error 
 	}
 	opts := bench.Options{
 		Dir: dir, Baseline: o.baseline, Workloads: o.workloads, Runs: o.runs, Warmup: o.warmup,
-		Seed: o.seed, Settle: o.settle, KeepCaches: o.keep, Floor: &bench.Floor{Command: []string{self, "bench", "floor"}, Driver: o.driver},
+		Seed: o.seed, Settle: o.settle, KeepCaches: o.keep, Leave: o.leave, Floor: &bench.Floor{Command: []string{self, "bench", "floor"}, Driver: o.driver},
 	}
 	opts.Warn = func(what string) { fmt.Fprintf(s.Err, "%s %s\n", s.colour(yellow, "doubtful:"), what) }
 	if o.warmup == 0 {
@@ -276,6 +278,7 @@ func newBenchScale(o *options, s streams) *cobra.Command {
 	f.Int64Var(&staged, "staged", staged, "`MiB` that are staged before the checkpoint that is watched")
 	f.DurationVar(&opts.Churn, "churn", 0, "change a workspace for so `long` and watch the memory")
 	f.StringVar(&opts.Driver, "driver", "", "FUSE `driver`")
+	f.StringVar(&opts.Profiles, "profiles", "", "write heap profiles of each step into this `directory`")
 	f.StringVar(&out, "out", "", "write the report into this `directory` too")
 	return jsonFlag(cmd, o)
 }
