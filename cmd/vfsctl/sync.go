@@ -176,6 +176,7 @@ again.`,
 		},
 	}
 	c.flags(cmd)
+	cmd.Flags().BoolVar(&c.lazy, "lazy", false, "take names and attributes now, the bytes of files when they are first used")
 	return jsonFlag(cmd, o)
 }
 

@@ -84,14 +84,15 @@ func Open(ctx context.Context, o Options) (*Daemon, error) {
 	if err := CheckDir(dir); err != nil {
 		return nil, err
 	}
-	data, err := workspace.OpenDataDir(ctx, workspace.Options{Dir: dir, Log: o.Log, Cache: o.Cache})
+	d := newDaemon(o)
+	data, err := workspace.OpenDataDir(ctx, workspace.Options{Dir: dir, Log: o.Log, Cache: o.Cache, Source: d.source})
 	if err != nil {
 		return nil, Classify(dirAdvice(dir, err))
 	}
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real // what mount points are compared with
 	}
-	d := newDaemon(dir, data, o)
+	d.begin(dir, data)
 	d.left = d.loadTable()
 	if d.serve {
 		d.takeUp(ctx)
@@ -99,14 +100,21 @@ func Open(ctx context.Context, o Options) (*Daemon, error) {
 	return d, nil
 }
 
-func newDaemon(dir string, data *workspace.DataDir, o Options) *Daemon {
-	d := &Daemon{dir: dir, log: o.Log, cache: o.Cache, data: data, serve: o.Serve, started: time.Now(),
+func newDaemon(o Options) *Daemon {
+	return &Daemon{log: o.Log, cache: o.Cache, serve: o.Serve, started: time.Now(),
 		mounts: map[string]*activeMount{}, stop: make(chan struct{}), upgrades: make(chan upgradeOrder)}
-	d.server = control.NewServer(o.Log, Classify)
+}
+
+// begin has the daemon answer for a data directory that is open.
+func (d *Daemon) begin(dir string, data *workspace.DataDir) {
+	d.dir, d.data = dir, data
+	d.server = control.NewServer(d.log, Classify)
 	d.startExec()
 	d.register()
-	return d
 }
+
+// source returns where the promised chunks of a workspace are.
+func (d *Daemon) source(name string) workspace.Source { return source{d, name} }
 
 // Handler answers the calls.
 func (d *Daemon) Handler() http.Handler { return d.server }

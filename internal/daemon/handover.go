@@ -210,7 +210,7 @@ func (d *Daemon) close(mounts []*activeMount, o RunOptions) (*workspace.Handover
 
 // reopen takes everything back that close has given away.
 func (d *Daemon) reopen(ctx context.Context, hand *workspace.Handover, e *estate, mounts []*activeMount) error {
-	data, err := workspace.OpenDataDir(ctx, workspace.Options{Dir: d.dir, Log: d.log, Cache: d.cache, Handover: hand})
+	data, err := workspace.OpenDataDir(ctx, workspace.Options{Dir: d.dir, Log: d.log, Cache: d.cache, Handover: hand, Source: d.source})
 	if err != nil {
 		// Nothing can be served any more, and whoever waits must not for ever.
 		for _, a := range mounts {

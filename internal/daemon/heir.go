@@ -167,11 +167,12 @@ func takeEstate(ctx context.Context, o Options, e *estate, files int) (*Daemon, 
 		Lock:  hostfs.Opened(os.NewFile(fileLock, filepath.Join(e.Dir, "lock"))),
 		State: e.Data,
 	}
-	data, err := workspace.OpenDataDir(ctx, workspace.Options{Dir: e.Dir, Log: o.Log, Cache: o.Cache, Handover: hand})
+	d := newDaemon(o)
+	data, err := workspace.OpenDataDir(ctx, workspace.Options{Dir: e.Dir, Log: o.Log, Cache: o.Cache, Handover: hand, Source: d.source})
 	if err != nil {
 		return nil, nil, err
 	}
-	d := newDaemon(e.Dir, data, o)
+	d.begin(e.Dir, data)
 	d.notes = append([]string(nil), e.Notes...)
 	for i := range e.Mounts {
 		f := os.NewFile(uintptr(fileMounts+i), "/dev/fuse")

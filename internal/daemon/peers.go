@@ -166,7 +166,7 @@ func (d *Daemon) checkSelf(ws string, a replica.Address) error {
 	if a.Scheme != replica.SchemeUnix || a.Workspace != ws {
 		return nil
 	}
-	if real, err := filepath.EvalSymlinks(a.Socket); err == nil && real == filepath.Join(d.dir, control.SocketName) {
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(a.Socket)); err == nil && dir == d.dir {
 		return control.Errorf(control.KindUsage, "workspace %s: %s is itself", ws, a)
 	}
 	return nil

@@ -178,7 +178,7 @@ func (d *Daemon) clone(ctx context.Context, r control.CloneRequest, out control.
 	if err := d.checkSelf(r.Workspace, a); err != nil {
 		return control.Synced{}, err
 	}
-	made, err := d.begin(ctx, r, m)
+	made, err := d.beginClone(ctx, r, m)
 	if err != nil {
 		return control.Synced{}, err
 	}
@@ -191,8 +191,8 @@ func (d *Daemon) clone(ctx context.Context, r control.CloneRequest, out control.
 	return res, err
 }
 
-// begin makes the workspace of a clone, or finds the one that was begun.
-func (d *Daemon) begin(ctx context.Context, r control.CloneRequest, m remote) (made bool, err error) {
+// beginClone makes the workspace of a clone, or finds the one that was begun.
+func (d *Daemon) beginClone(ctx context.Context, r control.CloneRequest, m remote) (made bool, err error) {
 	_, err = d.data.Create(ctx, r.Workspace, uint32(os.Getuid()), uint32(os.Getgid()))
 	if errors.Is(err, workspace.ErrExists) {
 		w, oerr := d.data.Open(r.Workspace)
