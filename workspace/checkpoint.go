@@ -329,7 +329,12 @@ func (w *Workspace) retireStaging() error {
 			})
 		}
 	}
-	return w.staging.retire(w.head.Epoch, func(f *stagingFile) bool { return kept[f] })
+	epoch := w.head.Epoch
+	if w.frozen != nil {
+		// The head may name what has not landed yet: until then it is read here.
+		epoch = min(epoch, w.frozen.epoch)
+	}
+	return w.staging.retire(epoch, func(f *stagingFile) bool { return kept[f] })
 }
 
 // forgetBefore drops what is durable in the tree.
