@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -72,6 +73,8 @@ func (r *rig) bundleConfig(bundle, dir string) []byte {
 	process["terminal"] = false
 	process["args"] = []string{"/bin/sh", "-c", "while true; do sleep 1; done"}
 	delete(process, "rlimits") // this host may not allow to raise them
+	config["root"].(map[string]any)["readonly"] = false
+	r.allowGuest(config)
 	config["mounts"] = append(config["mounts"].([]any), map[string]any{
 		"destination": "/host", "type": "bind", "source": dir, "options": []string{"rbind", "rslave", "rw"},
 	})
@@ -79,6 +82,23 @@ func (r *rig) bundleConfig(bundle, dir string) []byte {
 		r.t.Fatal(err)
 	}
 	return b
+}
+
+// allowGuest lets a vfsd in the container reach the host and mount: what Docker
+// calls --network host --device /dev/fuse --cap-add SYS_ADMIN.
+func (r *rig) allowGuest(config map[string]any) {
+	caps := config["process"].(map[string]any)["capabilities"].(map[string]any)
+	for _, set := range []string{"bounding", "effective", "permitted"} {
+		caps[set] = append(caps[set].([]any), "CAP_SYS_ADMIN")
+	}
+	linux := config["linux"].(map[string]any)
+	linux["namespaces"] = slices.DeleteFunc(linux["namespaces"].([]any), func(n any) bool {
+		return n.(map[string]any)["type"] == "network"
+	})
+	linux["devices"] = []any{map[string]any{"path": "/dev/fuse", "type": "c", "major": 10, "minor": 229, "fileMode": 0o666}}
+	resources := linux["resources"].(map[string]any)
+	resources["devices"] = append(resources["devices"].([]any),
+		map[string]any{"allow": true, "type": "c", "major": 10, "minor": 229, "access": "rwm"})
 }
 
 // run runs a script in the container.
@@ -127,5 +147,72 @@ func TestContainerBindMount(t *testing.T) {
 	}
 	if out, err := c.run("ls /host/ws"); err != nil || strings.TrimSpace(out) != "a\nb" {
 		t.Errorf("listing: %q %v", out, err)
+	}
+}
+
+// A guest is one static program in a container that has nothing of the host but
+// the network: it shows the workspace as a lazy replica, by a mount, or without
+// FUSE by a plain directory.
+func TestContainerGuest(t *testing.T) {
+	for _, way := range []string{"mount", "checkout"} {
+		t.Run(way, func(t *testing.T) {
+			r := newRig(t)
+			needMount(t)
+			r.ok("create", "ws")
+			r.ok("exec", "ws", "-c", "mkdir d; echo from the hub > d/f")
+			addr := r.listen()
+			token := strings.TrimSpace(r.ok("share", "ws", "--write"))
+			outer := r.mkdir("outer")
+			if err := os.Link(vfsd, filepath.Join(outer, "vfsd")); err != nil {
+				t.Fatal(err)
+			}
+			c := r.container(outer)
+			args := "--data /data guest --from vfs://" + addr + "/ws"
+			if way == "checkout" {
+				args += " --checkout"
+			}
+			if out, err := c.run("VFSD_TOKEN=" + token + " /host/vfsd " + args + " /work >/tmp/log 2>&1 & echo $! > /tmp/pid"); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			c.await("cat /work/d/f", "from the hub\n")
+			if out, err := c.run("echo from the guest > /work/d/g && sync"); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			await(t, "the hub", "from the guest\n", func() string { return r.run("exec", "ws", "-c", "cat d/g").out })
+			r.ok("exec", "ws", "-c", "echo again > d/f")
+			c.await("cat /work/d/f", "again\n")
+			if out, err := c.run("echo last > /work/last; kill $(cat /tmp/pid)"); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			t.Cleanup(func() {
+				if t.Failed() {
+					out, _ := c.run("cat /tmp/log") // for the message alone
+					t.Log(out)
+				}
+			})
+			await(t, "the hub, after the guest ended", "last\n", func() string { return r.run("exec", "ws", "-c", "cat last").out })
+		})
+	}
+}
+
+func (c *container) await(script, want string) {
+	c.r.t.Helper()
+	await(c.r.t, "the container", want, func() string {
+		out, _ := c.run(script) // what it says is what counts
+		return out
+	})
+}
+
+// await waits until something says what it should.
+func await(t *testing.T, who, want string, says func() string) {
+	t.Helper()
+	var got string
+	for end := time.Now().Add(60 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		if got = says(); got == want {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s says %q, want %q", who, got, want)
+		}
 	}
 }

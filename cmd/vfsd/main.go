@@ -77,7 +77,7 @@ Exit codes: 0 stopped as asked, 1 error, 2 wrong usage.`,
 	cmd.Flags().DurationVar(&o.StopWait, "stop-wait", daemon.DefaultStopWait, "how long to wait for mounts in use when stopping")
 	cmd.Flags().StringSliceVar(&o.Listen, "listen", nil, "listen for peers on `HOST:PORT`, with TLS; more than once for more")
 	cmd.Flags().StringVar(&o.Metrics, "metrics", "", "serve Prometheus metrics on `HOST:PORT`, under /metrics")
-	cmd.AddCommand(newServe(begun, &o.Dir))
+	cmd.AddCommand(newServe(begun, &o.Dir), newGuest(begun, &o.Dir))
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	return cmd
 }
