@@ -52,7 +52,8 @@ type conflictRecord struct {
 	Time    int64        `msgpack:"time"`    // of the change, by the clock of who made it
 }
 
-// key is the name of a conflict's attribute: equal conflicts have equal ones.
+// id returns what ends the name of a conflict's attribute, equal for equal
+// conflicts, and the record encoded.
 func (r *conflictRecord) id() (string, []byte, error) {
 	b, err := msgpack.Marshal(r)
 	if err != nil {
@@ -70,8 +71,12 @@ func decodeConflict(value []byte) (*conflictRecord, error) {
 		return nil, fmt.Errorf("conflict: bad value: %w", vfs.ErrCorrupt)
 	}
 	r := &conflictRecord{}
-	if err := msgpack.NewDecoder(bytes.NewReader(value[1:])).Decode(r); err != nil {
+	b := bytes.NewReader(value[1:])
+	if err := msgpack.NewDecoder(b).Decode(r); err != nil {
 		return nil, fmt.Errorf("conflict: %v: %w", err, vfs.ErrCorrupt)
+	}
+	if b.Len() > 0 || r.Ino == 0 {
+		return nil, fmt.Errorf("conflict: impossible fields: %w", vfs.ErrCorrupt)
 	}
 	return r, nil
 }

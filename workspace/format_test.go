@@ -63,6 +63,8 @@ func goldens(t testing.TB) []vector {
 	lazy, err := encodeHead(&head{ID: [16]byte{2}, Replica: 78, Next: 1 << 35, Commit: digest, Root: digest, Epoch: 1, Inodes: 3, Blocks: 4,
 		Created: 5, Polynomial: 0x3da3358b4dc173, Refs: []Ref{{"origin", digest}}, Lazy: true, Pinned: []string{"src"}})
 	must(t, err)
+	_, listed, err := (&conflictRecord{Kind: ConflictEdited, Ino: 5, Other: 9, Name: "f", Replica: 77, Time: 8}).id()
+	must(t, err)
 	v := func(name, kind, what string, b []byte) vector { return vector{name, kind, what, hex.EncodeToString(b)} }
 	return []vector{
 		v("inline file", "inode", "file of inode 5: 5 bytes inline", appendInode(nil, &file)),
@@ -81,6 +83,7 @@ func goldens(t testing.TB) []vector {
 		v("extent key", "key", "offset 65536 of inode 5", extentKey(5, 65536)),
 		v("xattr key", "key", "user.a of inode 5", xattrKey(5, "user.a")),
 		v("merge", "commit", "of two parents, with the polynomial", synced),
+		v("conflict", "conflict", "both have edited f of inode 5", append([]byte{xattrInline}, listed...)),
 		v("lazy head", "head", "of a clone whose chunks are with origin", lazy),
 	}
 }
@@ -126,6 +129,13 @@ func recode(kind string, b []byte) ([]byte, error) {
 			return nil, err
 		}
 		return encodeCommit(c)
+	case "conflict":
+		r, err := decodeConflict(b)
+		if err != nil {
+			return nil, err
+		}
+		_, again, err := r.id()
+		return append([]byte{xattrInline}, again...), err
 	case "head":
 		h, err := decodeHead(b)
 		if err != nil {
@@ -200,12 +210,15 @@ func TestSpecTables(t *testing.T) {
 		"inline up to 128 bytes", "for values above 2048 bytes", "multiples of 524288", "at most 65536 bytes",
 		"| flags | 1 has attributes, 2 has an access ACL, 4 has a default ACL, 8 has reserved space past its end |",
 		"| content | 0 no bytes, 1 inline, 2 one chunk, 3 extents;",
+		"`NAME.conflict-REPLICA-N`", "at most 65536 bytes and 1024 rules", "files of up to 1 MiB", "the oldest of more than 16. At most 1 GiB",
+		"`vfsdINCM | version:4 little-endian = 1 |`", "begin with `vfsd.conflict.`",
 	} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("spec/workspace.md does not say %q", want)
 		}
 	}
 	if inlineMax != 128 || xattrInlineMax != 2048 || chunk.MaxSize != 524288 || chunk.WholeMax != 65536 || inlineSync != 65536 ||
+		policyLimit != 65536 || policyRules != 1024 || textLimit != 1<<20 || maxLedgers != 16 || ledgerLimit != 1<<30 || ledgerVersion != 1 ||
 		counterBits != 36 || replicaBits != 20 || flagXattr != 1 || flagACL != 2 || flagDefaultACL != 4 || flagReserved != 8 {
 		t.Error("a limit has changed and the prose has not")
 	}
@@ -242,3 +255,36 @@ func FuzzBatch(f *testing.F)  { fuzzKind(f, "batch") }
 func FuzzStaged(f *testing.F) { fuzzKind(f, "staged") }
 func FuzzCommit(f *testing.F) { fuzzKind(f, "commit") }
 func FuzzHead(f *testing.F)   { fuzzKind(f, "head") }
+
+func FuzzConflict(f *testing.F) { fuzzKind(f, "conflict") }
+
+// FuzzEntry lets any entry of a peer's tree be judged: an error of one kind, or
+// an entry that the decoders accept.
+func FuzzEntry(f *testing.F) {
+	for _, v := range goldens(f) {
+		raw, err := hex.DecodeString(v.Hex)
+		must(f, err)
+		switch v.Kind {
+		case "inode":
+			f.Add(inodeKey(5), raw)
+		case "dentry":
+			f.Add(dentryKey(1, "name"), raw)
+		case "extent":
+			f.Add(extentKey(5, 65536), raw)
+		case "key":
+			f.Add(raw, []byte{0, 1})
+		}
+	}
+	f.Fuzz(func(t *testing.T, key, value []byte) {
+		ids, err := ChunksOf(key, value)
+		if err != nil {
+			if !errors.Is(err, ErrInvalid) {
+				t.Fatalf("%v is no refusal", err)
+			}
+			return
+		}
+		if again, err := chunksOf(key, value); err != nil || len(again) != len(ids) {
+			t.Fatalf("accepted, and then %v", err)
+		}
+	})
+}

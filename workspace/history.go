@@ -73,6 +73,9 @@ func (w *Workspace) RemoveSnapshot(name string) error {
 
 // moveHead writes a head that names the same commit. checkpointing is held.
 func (w *Workspace) moveHead(h head) error {
+	if w.isClosed() {
+		return errClosed // somebody else may have opened it: the head is theirs
+	}
 	if err := writeHead(w.fsys, w.dir, &h); err != nil {
 		return fmt.Errorf("write head: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/vfsd/vfsd/chunk"
 )
@@ -90,5 +91,31 @@ func TestLedgerDamage(t *testing.T) {
 	}
 	if err := im.PutChunk(ctx, chunk.Sum([]byte("late")), []byte("late")); err == nil {
 		t.Error("a closed import takes chunks")
+	}
+}
+
+// TestImportHoldsWorkspace keeps a workspace from falling asleep while a peer is
+// sending, and a closed one from having its head replaced.
+func TestImportHoldsWorkspace(t *testing.T) {
+	ctx := context.Background()
+	a, b, dir := twoStores(t)
+	a.write("f", "1")
+	target := syncHead(t, a.w)
+	im, err := b.w.Import(ctx, target)
+	must(t, err)
+	must(t, dir.d.CloseIdle(time.Now().Add(time.Hour)))
+	if b.w.isClosed() {
+		t.Fatal("a workspace that receives something was closed")
+	}
+	must(t, im.Close())
+	must(t, dir.d.CloseIdle(time.Now().Add(time.Hour)))
+	if !b.w.isClosed() {
+		t.Fatal("an idle workspace is open")
+	}
+	if err := b.w.SetRef(ctx, "x", b.w.Head()); err == nil {
+		t.Error("a closed workspace has its head replaced")
+	}
+	if err := b.w.MoveHead(ctx, b.w.Head(), b.w.Head()); err == nil {
+		t.Error("a closed workspace moves its head")
 	}
 }

@@ -207,7 +207,18 @@ func (w *Workspace) isClosed() bool {
 	return w.closed
 }
 
-// inUse reports whether anybody holds a file of it or hears of its changes.
+// exchanging reports whether a peer is sending something, or follows the head.
+func (w *Workspace) exchanging() bool {
+	w.importsMu.Lock()
+	importing := len(w.imports) > 0
+	w.importsMu.Unlock()
+	w.headWatchers.mu.Lock()
+	defer w.headWatchers.mu.Unlock()
+	return importing || len(w.headWatchers.fns) > 0
+}
+
+// inUse reports whether anybody holds a file of it, hears of its changes or
+// brings some.
 func (w *Workspace) inUse() bool {
 	if ws := w.watching.Load(); ws != nil && len(*ws) > 0 {
 		return true
@@ -215,7 +226,7 @@ func (w *Workspace) inUse() bool {
 	w.pins.Lock()
 	pinned := len(w.pins.m) > 0
 	w.pins.Unlock()
-	if pinned {
+	if pinned || w.exchanging() {
 		return true
 	}
 	w.mu.RLock()
