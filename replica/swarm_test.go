@@ -51,9 +51,14 @@ type faulty struct {
 	net.Conn
 	left    int
 	corrupt bool
+	over    bool // the next read cuts it
 }
 
 func (c *faulty) Read(p []byte) (int, error) {
+	if c.over {
+		c.Conn.Close()
+		return 0, errors.New("cut")
+	}
 	n, err := c.Conn.Read(p)
 	if n == 0 || n <= c.left {
 		c.left -= n
@@ -64,7 +69,9 @@ func (c *faulty) Read(p []byte) (int, error) {
 		return 0, errors.New("cut")
 	}
 	p[max(0, c.left)] ^= 0x20
-	c.left, c.corrupt = 1<<62, false
+	// A length that was changed would have the session wait a minute for the
+	// rest of a frame, as it must.
+	c.over = true
 	return n, err
 }
 
@@ -87,7 +94,7 @@ func (s *swarm) exchange(from, to int) {
 	dial := s.dials[to]
 	if bad {
 		dial = func() net.Conn {
-			return &faulty{s.dials[to](), s.rnd.IntN(1 << s.rnd.IntN(12)), s.rnd.IntN(2) == 0}
+			return &faulty{Conn: s.dials[to](), left: s.rnd.IntN(1 << s.rnd.IntN(12)), corrupt: s.rnd.IntN(2) == 0}
 		}
 	}
 	_, _, err := s.sites[from].with(dial, func(p *Peer, c *Client) (Outcome, error) {
