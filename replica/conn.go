@@ -30,13 +30,14 @@ type conn struct {
 	kick   chan struct{}
 	opened atomic.Bool // the session is open, or was
 	rate   atomic.Pointer[Rate]
+	busy   time.Duration // between pings while the session is busy
 
 	mu sync.Mutex
 	s  *protocol.Session // guarded by mu
 }
 
 func newConn(nc net.Conn, s *protocol.Session, handle func(protocol.Event)) *conn {
-	return &conn{nc: nc, s: s, handle: handle, kick: make(chan struct{}, 1)}
+	return &conn{nc: nc, s: s, handle: handle, kick: make(chan struct{}, 1), busy: busyPing}
 }
 
 // wake has the writer look for something to send.
@@ -169,7 +170,7 @@ func (c *conn) lock() error {
 		c.mu.Lock() // the writer unlocks
 		close(locked)
 	}()
-	tick := time.NewTicker(busyPing)
+	tick := time.NewTicker(c.busy)
 	defer tick.Stop()
 	for {
 		select {
