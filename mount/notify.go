@@ -12,11 +12,13 @@ import (
 // in. The kernel takes some only when the requests in flight in a directory or
 // on a page are answered. Those can wait for each other in one case: two mounts
 // of one FS in this process, a request in each that changes the same directory,
-// each announced to the other's kernel. A maker that may be such a request waits
-// but shortly; either way the invalidation arrives when the requests have ended.
+// each announced to the other's kernel. While another mount's kernel is waited for
+// because of the same directory, a maker waits but shortly; either way the
+// invalidation arrives when the requests have ended.
 const (
 	patience        = 2 * time.Second
-	crossedPatience = 10 * time.Millisecond
+	crossedPatience = 100 * time.Millisecond // more than a busy machine takes
+	crossedPause    = 10 * time.Millisecond  // between looks
 )
 
 var _ vfs.Watcher = (*Server)(nil)
@@ -36,7 +38,7 @@ func (s *Server) Changed(cs []vfs.Change) {
 		if !s.background.run(func() { defer close(done); s.carryOut(p) }) {
 			return
 		}
-		s.await(done)
+		s.await(done, p)
 		return
 	}
 	s.carryOut(p)
@@ -72,17 +74,30 @@ func (s *Server) again(p *plan) {
 	})
 }
 
-func (s *Server) await(done <-chan struct{}) {
-	wait, level := patience, slog.LevelWarn
-	if serving.othersActive(s) {
-		wait, level = crossedPatience, slog.LevelDebug
-	}
-	timer := time.NewTimer(wait)
+func (s *Server) await(done <-chan struct{}, p *plan) {
+	serving.await(s, p)
+	defer serving.arrived(p)
+	timer := time.NewTimer(crossedPause)
 	defer timer.Stop()
-	select {
-	case <-done:
-	case <-timer.C:
-		s.log.Log(context.Background(), level, "the kernel has not taken an invalidation in yet", "after", wait)
+	crossed := time.Duration(0) // for how long
+	for waited := crossedPause; ; waited += crossedPause {
+		select {
+		case <-done:
+			return
+		case <-timer.C:
+		}
+		if crossed += crossedPause; !serving.crossed(s, p) {
+			crossed = 0
+		}
+		if crossed >= crossedPatience || waited >= patience {
+			level := slog.LevelWarn
+			if crossed > 0 {
+				level = slog.LevelDebug
+			}
+			s.log.Log(context.Background(), level, "the kernel has not taken an invalidation in yet", "after", waited)
+			return
+		}
+		timer.Reset(crossedPause)
 	}
 }
 
@@ -134,6 +149,44 @@ func (p *plan) waits() bool {
 	for _, pages := range p.inodes {
 		if pages.off >= 0 {
 			return true
+		}
+	}
+	return false
+}
+
+// inos calls yield with the inodes that carrying p out may wait for, some twice,
+// until it returns false.
+func (p *plan) inos(yield func(vfs.Ino) bool) {
+	for ino := range p.barriers {
+		if !yield(ino) {
+			return
+		}
+	}
+	for ino := range p.inodes {
+		if !yield(ino) {
+			return
+		}
+	}
+	for _, e := range p.entries {
+		if !yield(e.parent) {
+			return
+		}
+	}
+	for _, ino := range p.rights {
+		if !yield(ino) {
+			return
+		}
+	}
+}
+
+// meets reports whether two plans concern an inode in common. Neither changes
+// any more.
+func (p *plan) meets(other *plan) bool {
+	for a := range p.inos {
+		for b := range other.inos {
+			if a == b {
+				return true
+			}
 		}
 	}
 	return false

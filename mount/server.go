@@ -90,8 +90,6 @@ type Server struct {
 
 	// standIns is whether the kernel was ever given one; see special.go.
 	standIns atomic.Bool
-	// active counts requests under way; see patience.
-	active atomic.Int64
 	// changes counts what others changed; see give.
 	changes atomic.Uint64
 	// setattrs are inodes whose SETATTR may still be under way; see again.
@@ -136,9 +134,12 @@ func newServer(o *Options, k *kernel) *Server {
 type servers struct {
 	mu  sync.Mutex
 	all map[*Server]bool // guarded by mu
+	// awaited are the plans that somebody waits for, and whose kernel is to
+	// take them in; guarded by mu.
+	awaited map[*plan]*Server
 }
 
-var serving = servers{all: map[*Server]bool{}}
+var serving = servers{all: map[*Server]bool{}, awaited: map[*plan]*Server{}}
 
 func (w *servers) add(s *Server) {
 	w.mu.Lock()
@@ -152,12 +153,26 @@ func (w *servers) remove(s *Server) {
 	delete(w.all, s)
 }
 
-// othersActive reports whether another mount than s has a request under way.
-func (w *servers) othersActive(s *Server) bool {
+// await notes that somebody waits for s's kernel to take p in; arrived ends that.
+func (w *servers) await(s *Server, p *plan) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for other := range w.all {
-		if other != s && other.active.Load() > 0 {
+	w.awaited[p] = s
+}
+
+func (w *servers) arrived(p *plan) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.awaited, p)
+}
+
+// crossed reports whether somebody waits for the kernel of another mount to take
+// in what concerns the same inodes as p, which s's kernel is to take in.
+func (w *servers) crossed(s *Server, p *plan) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for other, whose := range w.awaited {
+		if whose != s && p.meets(other) {
 			return true
 		}
 	}
@@ -244,7 +259,6 @@ func newCall(s *Server) *Call {
 // closed when the kernel interrupts the request; nil never is.
 func (s *Server) Begin(op Opcode, uid, gid, pid uint32, cancel <-chan struct{}) *Call {
 	s.counts[op].Add(1)
-	s.active.Add(1)
 	c := s.calls.Get().(*Call)
 	c.UID, c.GID, c.PID, c.Umask = uid, gid, pid, 0
 	c.cancel, c.groupsKnown, c.capsKnown = cancel, false, false
@@ -254,7 +268,6 @@ func (s *Server) Begin(op Opcode, uid, gid, pid uint32, cancel <-chan struct{}) 
 
 // End gives the Call back; it must not be used any more.
 func (c *Call) End() {
-	c.s.active.Add(-1)
 	c.s.calls.Put(c)
 }
 
