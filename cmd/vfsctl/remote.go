@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"time"
@@ -152,7 +153,7 @@ func keyOf(m control.Remote) string {
 
 type shareOptions struct {
 	*options
-	path, label, expires, revoke string
+	label, expires, revoke, rate string
 	write, list                  bool
 }
 
@@ -183,6 +184,7 @@ told once, on standard output; vfsd keeps no copy of it.
 	f := cmd.Flags()
 	f.BoolVar(&h.write, "write", false, "allow to push too")
 	f.StringVar(&h.expires, "expires", "", "end after this `TIME`, as 90m or 720h; never if it is not given")
+	f.StringVar(&h.rate, "rate", "", "bound all its sessions together to this `SIZE` a second, as 10MiB")
 	f.StringVar(&h.label, "label", "", "a `NAME` for the log and the list")
 	f.BoolVar(&h.list, "list", false, "list the tokens, of all workspaces or of one")
 	f.StringVar(&h.revoke, "revoke", "", "end the token with this `ID`; its first digits will do")
@@ -194,8 +196,14 @@ func runShare(cmd *cobra.Command, h shareOptions, s streams, ws string) error {
 	if err != nil {
 		return err
 	}
+	var rate uint64
+	if h.rate != "" {
+		if rate, err = readBytes(h.rate); err != nil || rate == 0 || rate > math.MaxInt64 {
+			return control.Errorf(control.KindUsage, "share: --rate %q: it takes a size, as 10MiB", h.rate)
+		}
+	}
 	res, err := call(cmd.Context(), h.options, control.ShareCall, control.ShareRequest{
-		Workspace: ws, Write: h.write, Lifetime: life, Label: h.label,
+		Workspace: ws, Write: h.write, Lifetime: life, Rate: int64(rate), Label: h.label,
 	})
 	if err != nil {
 		return err

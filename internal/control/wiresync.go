@@ -166,6 +166,7 @@ type ShareRequest struct {
 	Path      string `json:"path,omitempty"`
 	Write     bool   `json:"write"`
 	Lifetime  int64  `json:"lifetime,omitempty"`
+	Rate      int64  `json:"rate,omitempty"`  // bytes a second of all its sessions together; 0 is no bound
 	Label     string `json:"label,omitempty"` // for people and the audit log
 }
 
@@ -184,6 +185,7 @@ type Share struct {
 	Workspace string    `json:"workspace"`
 	Path      string    `json:"path,omitempty"`
 	Write     bool      `json:"write"`
+	Rate      int64     `json:"rate,omitempty"` // bytes a second
 	Label     string    `json:"label,omitempty"`
 	Made      time.Time `json:"made"`
 	Expires   time.Time `json:"expires,omitzero"`

@@ -38,6 +38,10 @@ var (
 	metricInodes     = describe("workspace_inodes", "Inodes of an open workspace.", "workspace")
 	metricBytes      = describe("workspace_bytes", "Allocated bytes of an open workspace.", "workspace")
 	metricJournal    = describe("workspace_journal_bytes", "Bytes of the present journal epoch of an open workspace.", "workspace")
+	metricPeers      = describe("peer_sessions", "Sessions of peers that are open.")
+	metricPeersTotal = describe("peer_sessions_total", "Sessions of peers so far.")
+	metricPeerBytes  = describe("peer_bytes_total", "Bytes exchanged with peers.", "direction")
+	metricPeerChunks = describe("peer_chunks_total", "Chunks exchanged with peers.", "direction")
 	metricStaged     = describe("workspace_staged_bytes", "Bytes of an open workspace that are not chunked yet.", "workspace")
 )
 
@@ -76,7 +80,23 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 			out <- prometheus.MustNewConstMetric(metricRequests, prometheus.CounterValue, float64(n), a.entry.Workspace, op)
 		}
 	}
+	m.peers(out)
 	m.workspaces(gauge)
+}
+
+// peers are the figures of whoever connected to this daemon since it was started.
+func (m metrics) peers(out chan<- prometheus.Metric) {
+	local, public := m.d.peers()
+	a, b := local.Totals(), public.Totals()
+	count := func(d *prometheus.Desc, v uint64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
+	}
+	out <- prometheus.MustNewConstMetric(metricPeers, prometheus.GaugeValue, float64(a.Open+b.Open))
+	count(metricPeersTotal, a.Sessions+b.Sessions)
+	count(metricPeerBytes, a.BytesIn+b.BytesIn, "in")
+	count(metricPeerBytes, a.BytesOut+b.BytesOut, "out")
+	count(metricPeerChunks, a.ChunksIn+b.ChunksIn, "in")
+	count(metricPeerChunks, a.ChunksOut+b.ChunksOut, "out")
 }
 
 func (m metrics) workspaces(gauge func(*prometheus.Desc, float64, ...string)) {

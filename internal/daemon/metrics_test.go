@@ -46,6 +46,8 @@ func TestMetrics(t *testing.T) {
 	}
 	got := scrape(t, metricsHandler(d))
 	for name, want := range map[string]string{
+		"vfsd_peer_sessions":                          "0",
+		`vfsd_peer_bytes_total{direction="in"}`:       "0",
 		"vfsd_workspaces":                             "1",
 		`vfsd_mounts{state="mounted"}`:                "0",
 		`vfsd_workspace_inodes{workspace="ws"}`:       "1",

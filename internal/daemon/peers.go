@@ -26,7 +26,7 @@ func (d *Daemon) startPeers() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.local = replica.NewServer(replica.ServerOptions{Admit: d.admitLocal, Agent: agent, Log: d.log, Audit: d.audit, Plain: true})
-	d.public = replica.NewServer(replica.ServerOptions{Admit: d.admitToken, Agent: agent, Log: d.log, Audit: d.audit})
+	d.public = replica.NewServer(replica.ServerOptions{Admit: d.admitToken, Agent: agent, Log: d.log, Audit: d.audit, Rate: d.shares.rate})
 }
 
 // peers returns the two servers.

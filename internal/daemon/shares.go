@@ -23,6 +23,34 @@ type shares struct {
 	file stateFile
 	mu   sync.Mutex
 	id   *replica.Identity // loaded on first use; guarded by mu
+	// rates are those of tokens that have one, shared by their sessions; guarded
+	// by mu.
+	rates map[string]*replica.Rate
+}
+
+// rate returns what bounds the sessions of a token, nil for nothing.
+func (s *shares) rate(v replica.Visitor) *replica.Rate {
+	var bound int64
+	err := s.change(func(list []control.Share) ([]control.Share, bool, error) {
+		for _, x := range list {
+			if x.ID == v.Token {
+				bound = x.Rate
+			}
+		}
+		return nil, false, nil
+	})
+	if err != nil || bound == 0 {
+		return nil // whoever could not be looked up was not admitted either
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.rates == nil {
+		s.rates = map[string]*replica.Rate{}
+	}
+	if s.rates[v.Token] == nil {
+		s.rates[v.Token] = replica.NewRate(bound)
+	}
+	return s.rates[v.Token]
 }
 
 // identity returns the key of the daemon, made on first use.
@@ -80,15 +108,18 @@ func (d *Daemon) share(_ context.Context, r control.ShareRequest) (control.Share
 	if err != nil {
 		return control.Shared{}, err
 	}
-	if r.Lifetime < 0 || len(r.Label) > 200 {
-		return control.Shared{}, control.Errorf(control.KindUsage, "a token lives for a time from now on, and its label has at most 200 bytes")
+	if r.Lifetime < 0 || r.Rate < 0 || len(r.Label) > 200 {
+		return control.Shared{}, control.Errorf(control.KindUsage, "a token lives for a time from now on, its rate is positive, and its label has at most 200 bytes")
+	}
+	if r.Path != "" {
+		return control.Shared{}, control.Errorf(control.KindUnsupported, "share: parts of a workspace cannot be shared yet; share all of it, or a workspace of its own")
 	}
 	id, err := d.shares.identity()
 	if err != nil {
 		return control.Shared{}, err
 	}
 	now := time.Now().UTC().Truncate(time.Second)
-	s := control.Share{Workspace: r.Workspace, Path: strings.Trim(r.Path, "/"), Write: r.Write, Label: r.Label, Made: now}
+	s := control.Share{Workspace: r.Workspace, Path: strings.Trim(r.Path, "/"), Write: r.Write, Rate: r.Rate, Label: r.Label, Made: now}
 	g := replica.Grant{Workspace: r.Workspace, WorkspaceID: w.ID(), Prefix: s.Path, Right: replica.Read}
 	if r.Write {
 		g.Right = replica.Write
