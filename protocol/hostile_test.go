@@ -337,7 +337,8 @@ func TestRefusedRequests(t *testing.T) {
 	}{
 		{CodeDenied, &Push{Request: 1, Expect: v.head, Target: testID(1), Mode: 1}},
 		{CodeNotFound, &Fetch{Request: 2, Target: testID(1)}},
-		{CodeProtocol, &Get{Request: 3, Kind: uint64(KindCommit), IDs: []ID{v.head}}},
+		{CodeNotFound, &Fetch{Request: 3, Target: v.store.put(encodeTestCommit(v.root, nil, 77))}},
+		{CodeProtocol, &Get{Request: 4, Kind: uint64(KindCommit), IDs: []ID{v.head}}},
 	}
 	for i, c := range cases {
 		v.send(c.m)

@@ -267,6 +267,10 @@ func (s *Session) serveFetch(m *Fetch) error {
 		if target.IsZero() {
 			return fail(CodeNotFound, "the workspace has no commit yet")
 		}
+	} else if !s.store.HasTree(s.ctx, target) {
+		// Whether or not its record is here: a store may keep the chunks of
+		// other workspaces as well, and this session is about one.
+		return fail(CodeNotFound, "the workspace does not have that commit in full")
 	}
 	base, mode, err := s.choose(target, m.Bases)
 	if err != nil {
