@@ -92,6 +92,9 @@ func builtinCompgen(s *state, b *builtin, args []string) int {
 	if status := c.parse(s, b, opts); status != 0 {
 		return status
 	}
+	if len(c.actions) == 0 && !c.hasWords && c.glob == "" && c.function == "" && c.command == "" {
+		return 0
+	}
 	word := ""
 	if rest := opts.rest(); len(rest) > 0 {
 		word = rest[0]
@@ -367,5 +370,12 @@ func builtinCompopt(s *state, b *builtin, args []string) int {
 		s.builtinError(b, "not currently executing completion function")
 		return 1
 	}
-	return 0
+	status := 0
+	for _, name := range opts.rest() {
+		if _, ok := s.completions[name]; !ok {
+			s.builtinError(b, "%s: no completion specification", name)
+			status = 1
+		}
+	}
+	return status
 }

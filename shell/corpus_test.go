@@ -58,7 +58,7 @@ func requireBash(t *testing.T) {
 }
 
 // readCorpus reads the cases of a corpus file.
-func readCorpus(t *testing.T, file string) []commandtest.Case {
+func readCorpus(t testing.TB, file string) []commandtest.Case {
 	t.Helper()
 	b, err := os.ReadFile(file)
 	if err != nil {

@@ -52,12 +52,12 @@ func (s *state) declare(b *builtin, args []declArg) int {
 	default:
 		d.local = s.calls() > 0
 	}
-	if !d.options(args) {
-		return 2
-	}
 	if b.name == "local" && s.calls() == 0 {
 		s.builtinError(b, "can only be used in a function")
 		return 1
+	}
+	if !d.options(args) {
+		return 2
 	}
 	if b.name == "export" || b.name == "readonly" || d.global {
 		d.local = false
@@ -334,7 +334,12 @@ func (d *declaration) checkReference(a *declArg, name string) bool {
 		return false
 	}
 	if !a.has {
-		return true
+		v := s.vars[name]
+		if v == nil || d.local && v.scope != s.scope || v.attr&attrNameref != 0 || !v.set || v.special != nil || validReference(v.str) {
+			return true
+		}
+		s.builtinError(d.b, "`%s': invalid variable name for name reference", v.str)
+		return false
 	}
 	if a.value == name && !d.local {
 		s.builtinError(d.b, "%s: nameref variable self references not allowed", name)

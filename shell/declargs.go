@@ -35,16 +35,16 @@ func (s *state) declClause(st *syntax.Stmt, c *syntax.DeclClause) {
 		s.closeProcFDs(mark)
 	}()
 	args := s.declArgs(c)
-	if len(st.Redirs) > 0 && !s.redirect(st.Redirs, &undo) {
-		s.status = 1
-		s.checkError()
-		return
-	}
 	words := []string{name}
 	for i := range args {
 		words = append(words, args[i].text)
 	}
 	s.traceDecl(name, c, args)
+	if len(st.Redirs) > 0 && !s.redirect(st.Redirs, &undo) {
+		s.status = 1
+		s.checkError()
+		return
+	}
 	if s.funcs[name] != nil || s.builtin(name) == nil {
 		s.invoke(st, words, nil, false, &undo)
 		return

@@ -4,16 +4,14 @@ import "strconv"
 
 // builtinBreak is break and continue.
 func builtinBreak(s *state, b *builtin, args []string) int {
-	rest, ok := s.shiftArgs(b, args)
-	if !ok {
-		return 2
-	}
 	if s.loops == 0 {
 		s.builtinError(b, "only meaningful in a `for', `while', or `until' loop")
 		return 0
 	}
+	rest := numberArgs(args)
 	n := int64(1)
 	if len(rest) > 0 {
+		var ok bool
 		if n, ok = legalNumber(rest[0]); !ok {
 			s.builtinError(b, "%s: numeric argument required", rest[0])
 			s.exit(s.status | 128)
@@ -43,10 +41,7 @@ func (s *state) tooMany(b *builtin) {
 
 // builtinReturn ends a function or a sourced file.
 func builtinReturn(s *state, b *builtin, args []string) int {
-	rest, ok := s.shiftArgs(b, args)
-	if !ok {
-		return 2
-	}
+	rest := numberArgs(args)
 	status := s.status
 	if len(rest) > 0 {
 		n, ok := legalNumber(rest[0])
@@ -101,16 +96,16 @@ func builtinSuspend(s *state, b *builtin, args []string) int {
 	if opts.failed {
 		return 2
 	}
+	if len(opts.rest()) > 0 {
+		s.tooMany(b)
+	}
 	s.builtinError(b, "cannot suspend: no job control")
 	return 1
 }
 
 // builtinShift drops positional parameters.
 func builtinShift(s *state, b *builtin, args []string) int {
-	rest, ok := s.shiftArgs(b, args)
-	if !ok {
-		return 2
-	}
+	rest := numberArgs(args)
 	n := 1
 	if len(rest) > 0 {
 		v, ok := legalNumber(rest[0])
@@ -137,16 +132,14 @@ func builtinShift(s *state, b *builtin, args []string) int {
 	return 0
 }
 
-// shiftArgs is noOptions for a builtin whose operand may be negative.
-func (s *state) shiftArgs(b *builtin, args []string) ([]string, bool) {
+// numberArgs are the operands of a builtin that has no options but may be given
+// a negative number.
+func numberArgs(args []string) []string {
 	rest := args[1:]
 	if len(rest) > 0 && rest[0] == "--" {
-		return rest[1:], true
+		return rest[1:]
 	}
-	if len(rest) > 0 && len(rest[0]) > 1 && rest[0][0] == '-' && !isDigits(rest[0][1:]) {
-		return s.noOptions(b, args)
-	}
-	return rest, true
+	return rest
 }
 
 // builtinCaller tells where the running function was called.

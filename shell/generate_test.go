@@ -52,7 +52,7 @@ func failures(*testing.T) int { failed++; return failed }
 // in any order, since the parts of a pipeline run side by side.
 func difference(t *testing.T, script string) string {
 	t.Helper()
-	c := &commandtest.Case{Args: []string{"bash", "-c", script}}
+	c := &commandtest.Case{Args: []string{"bash", "-c", script}, Env: []string{"HOME=/h"}}
 	want := commandtest.Outside(t, c)
 	got := runScript(t, c)
 	sorted := func(s string) string {
@@ -180,7 +180,7 @@ func (g *generator) stmt() *node {
 	if g.depth > 4 {
 		return g.simple()
 	}
-	switch g.r.IntN(30) {
+	switch g.r.IntN(36) {
 	case 0, 1:
 		return g.make(":", "if ", g.cond(), "; then ", g.list(2), g.opt(50, "; else ", g.list(2)), "; fi")
 	case 2, 3:
@@ -248,8 +248,37 @@ func (g *generator) stmt() *node {
 		return g.make(":", g.pick("declare -p x", "declare -p a", "declare -p m", "declare -f f", "type f", "trap", "set -- \"${a[@]}\"", "readonly z", "declare -n n=x", "n=q", "echo $n ${!n}", "unset -n n"))
 	case 26:
 		return g.make(":", g.pick("trap 'echo sig' USR1; kill -USR1 $$", "trap - EXIT", "exec 3>o1; echo three >&3; exec 3>&-", "shift 2", "set -o noglob", "set +e", "shopt -u extglob", "cd .", "wait", "hash -r", "getopts ab: y -a -b v; echo $y $OPTARG $OPTIND", "OPTIND=1", "mapfile -t a <<< \"$x\"", "printf -v y '%05d' 42", "printf '%q\\n' \"$x\"", "echo {x,y}{1..2}", "let x=3+4", "echo ${FUNCNAME[0]} $LINENO"))
+	case 27, 28:
+		return g.rare()
 	}
 	return g.simple()
+}
+
+// rare makes what everyday scripts have less of.
+func (g *generator) rare() *node {
+	switch g.r.IntN(10) {
+	case 0:
+		g.loop++
+		defer func() { g.loop-- }()
+		return g.make(":", "while read -r l; do echo \"<$l>\"; ", g.list(1), "; done <<E\n", g.text(), "\nq r\nE\n:")
+	case 1:
+		return g.make(":", "cat <(", g.simple(), ") ", g.opt(40, "<(", g.simple(), ")"))
+	case 2:
+		return g.make(":", "( trap 'echo sub $?' EXIT; ", g.list(2), " )")
+	case 3:
+		return g.make(":", "{ ", g.simple(), "; } ", g.pick("2>&1", ">&2", "3>&1 >&3", "> o2 < /dev/null"))
+	case 4:
+		return g.make(":", "x=$(", g.simple(), "; ", g.simple(), "); echo \"$? $x\"")
+	case 5:
+		return g.make(":", "h() { local -n r=$1; r=", g.word(), "; local ", g.name(), "; echo \"$r\"; }; h ", g.pick("y", "x", "a", "'a[1]'"))
+	case 6:
+		return g.make(":", "for k in \"${!m[@]}\"; do echo \"$k=${m[$k]}\"; done")
+	case 7:
+		return g.make(":", "printf '", g.pick("%s,", "%5.2s|", "%q ", "%b", "%-4s|", "%x "), "' ", g.words(3), "; echo")
+	case 8:
+		return g.make(":", "set -o pipefail; ", g.simple(), " | ", g.pick("{ cat > /dev/null; false; }", "cat", "{ cat; exit 3; }"), " | cat; echo $? \"${PIPESTATUS[@]}\"; set +o pipefail")
+	}
+	return g.make(":", "case ", g.word(), " in ", g.pick("+(a|b)", "@(x|*)", "!(a)", "?(b)c", "*([a-z])"), ") ", g.simple(), ";; *) ", g.simple(), ";; esac")
 }
 
 // key makes a subscript of an associative array.

@@ -95,6 +95,9 @@ func (t *jobTable) find(s *state, spec string) (*job, bool) {
 	text := strings.TrimPrefix(spec, "%")
 	switch text {
 	case "", "%", "+":
+		if spec == "" {
+			return nil, false
+		}
 		return t.recent(0)
 	case "-":
 		return t.recent(1)
@@ -190,14 +193,15 @@ func builtinJobs(s *state, b *builtin, args []string) int {
 	if opts.failed {
 		return 2
 	}
-	list := s.jobs.list
+	list, status := s.jobs.list, 0
 	if rest := opts.rest(); len(rest) > 0 {
 		list = nil
 		for _, spec := range rest {
 			j, ok := s.jobs.find(s, spec)
 			if !ok {
 				s.builtinError(b, "%s: no such job", spec)
-				return 1
+				status = 1
+				continue
 			}
 			list = append(list, j)
 		}
@@ -224,7 +228,10 @@ func builtinJobs(s *state, b *builtin, args []string) int {
 			s.jobs.drop(j)
 		}
 	}
-	return s.print(b, out.String())
+	if n := s.print(b, out.String()); n != 0 {
+		return n
+	}
+	return status
 }
 
 // builtinDisown forgets jobs.

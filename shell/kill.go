@@ -32,7 +32,7 @@ func builtinKill(s *state, b *builtin, args []string) int {
 		sig, args = command.Signal(n), args[2:]
 	case a == "--":
 		args = args[1:]
-	case len(a) > 1 && a[0] == '-':
+	case a != "" && a[0] == '-':
 		n, ok := parseTrapSignal(a[1:])
 		if !ok || n > 64 {
 			s.builtinError(b, "%s: invalid signal specification", a[1:])
@@ -72,6 +72,9 @@ func (s *state) killOne(b *builtin, spec string, sig command.Signal) bool {
 			return true
 		}
 		pid = j.p.pid
+	} else if spec == "" {
+		s.builtinError(b, "`': not a pid or valid job spec")
+		return false
 	} else {
 		var err error
 		if pid, err = strconv.Atoi(spec); err != nil {

@@ -94,11 +94,14 @@ func (e *pipeEnd) close() error {
 	return nil
 }
 
+var pipesMade atomic.Uint64
+
 // newPipeFiles returns the two ends of a new pipe.
 func newPipeFiles() (r, w *openFile) {
 	p := newPipe()
 	p.open(true, true)
-	attr := vfs.Attr{Mode: vfs.ModeFIFO | 0o600, Nlink: 1}
+	// Each has a number of its own, so that two are not taken for the same file.
+	attr := vfs.Attr{Ino: virtualIno - vfs.Ino(pipesMade.Add(1)), Mode: vfs.ModeFIFO | 0o600, Nlink: 1}
 	r = newOpenFile(&pipeEnd{p: p, reads: true, attr: attr}, "pipe", true, false)
 	w = newOpenFile(&pipeEnd{p: p, writes: true, attr: attr}, "pipe", false, true)
 	return r, w

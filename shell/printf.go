@@ -315,7 +315,7 @@ func (p *printer) time(f string, i int, sp *spec) (int, bool) {
 	format := f[i+1 : j]
 	arg, ok := p.next()
 	t := p.s.now()
-	if n := p.timeArg(arg); ok && arg != "" && n != -1 {
+	if n := p.timeArg(arg); ok && n != -1 {
 		t = time.Unix(n, 0)
 		if n == -2 {
 			t = time.Unix(0, p.s.startTime)
@@ -330,7 +330,7 @@ func (p *printer) time(f string, i int, sp *spec) (int, bool) {
 
 func (p *printer) timeArg(arg string) int64 {
 	if arg == "" {
-		return -1
+		return 0
 	}
 	return p.integer(arg)
 }

@@ -388,7 +388,7 @@ func (s *state) callFunction(f *function, args []string, temp []tempVar) {
 	loops, source, delta := s.loops, s.source, s.lineDelta
 	s.loops, s.source, s.lineDelta = 0, f.source, 0
 	place := len(s.frames) - 1
-	line, hidden := s.line, s.hideTraps()
+	line, hidden := s.line, s.hideTraps(false)
 	defer func() {
 		s.line = line
 		s.showTraps(hidden)

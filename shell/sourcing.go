@@ -86,7 +86,7 @@ func (s *state) sourceText(file, text string, params []string) int {
 	s.frames = append(s.frames, fr)
 	place := len(s.frames) - 1
 	line, source, loops := s.line, s.source, s.loops
-	hidden := s.hideTraps()
+	hidden := s.hideTraps(true)
 	s.sources++
 	s.source = file
 	defer func() {

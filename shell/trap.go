@@ -52,9 +52,9 @@ func (s *state) hasTrap(n int) bool {
 	return ok && text != ""
 }
 
-// hideTraps takes away the traps that a function or a sourced file does not
-// inherit: ERR without set -E, DEBUG and RETURN without set -T.
-func (s *state) hideTraps() map[int]string {
+// hideTraps takes away the traps that a function does not inherit: ERR without
+// set -E, DEBUG and RETURN without set -T. A sourced file inherits all but DEBUG.
+func (s *state) hideTraps(sourcing bool) map[int]string {
 	if len(s.traps) == 0 {
 		return nil
 	}
@@ -68,12 +68,14 @@ func (s *state) hideTraps() map[int]string {
 			delete(s.ownTraps(), n)
 		}
 	}
-	if !s.opts.on(optErrtrace) {
+	if !s.opts.on(optErrtrace) && !sourcing {
 		hide(trapERR)
 	}
 	if !s.opts.on(optFunctrace) {
 		hide(trapDEBUG)
-		hide(trapRETURN)
+		if !sourcing {
+			hide(trapRETURN)
+		}
 	}
 	return hidden
 }

@@ -24,7 +24,7 @@ func (p *Parser) command() *syntax.Stmt {
 	switch t.kind {
 	case tWord:
 		switch p.reserved() {
-		case "then", "elif", "else", "fi", "do", "done", "esac", "}", "!":
+		case "then", "elif", "else", "fi", "do", "done", "esac", "}", "!", "in":
 			p.unexpected()
 		}
 		return p.simple()

@@ -114,6 +114,7 @@ func differs(src string) bool {
 	return strings.Contains(src, "let ") || // an ordinary command here
 		strings.Contains(src, "extglob") || // text of a word here
 		strings.Contains(src, "| time") || // no keyword after a pipe
+		strings.Contains(src, "# \\\n") || // a comment does not go on
 		strings.Contains(src, `"${x+'}"`) || // ' does not quote in double quotes
 		braceExpansion.MatchString(src) // split here, not there; Walk does not know the node
 }

@@ -318,10 +318,15 @@ func (p *Parser) pipeline() *syntax.Stmt {
 			return &syntax.Stmt{Position: t.pos(), Negated: true}
 		}
 		s := p.pipeline()
-		if s.Negated {
+		switch {
+		case s.Negated && s.Cmd != nil: // two cancel out
+			s.Negated = false
+		case s.Negated:
 			s = wrap(s)
+			fallthrough
+		default:
+			s.Negated = true
 		}
-		s.Negated = true
 		s.Position = t.pos()
 		return s
 	case "time":
