@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/vfsd/vfsd/conformance"
+	"github.com/vfsd/vfsd/conformance/broken"
 	"github.com/vfsd/vfsd/conformance/internal/posix"
+	"github.com/vfsd/vfsd/internal/figures"
 )
 
 var update = flag.Bool("update", false, "write REPORT.md anew (TestReport, with VFSD_SOAK=1)")
@@ -31,6 +33,11 @@ func TestReport(t *testing.T) {
 	groups := make(map[string]int)
 	for _, c := range posix.Suite().Cases {
 		groups[c.Group]++
+	}
+	for _, f := range append(required, "## The suite is tested", "## What is required") {
+		if !strings.Contains(string(report), f) {
+			t.Errorf("%s tells nothing of %q: scripts/soak report writes it anew", reportFile, f)
+		}
 	}
 	for _, g := range conformance.Groups() {
 		if row := fmt.Sprintf("| %s | %d |", g, groups[g]); !strings.Contains(string(report), row) {
@@ -65,11 +72,58 @@ func writeReport(t *testing.T) {
 		}
 		runs = append(runs, s)
 	}
+	report := conformance.Report{Runs: runs}
+	report.Figures, report.Broken = readFigures(t)
 	var b bytes.Buffer
-	if err := conformance.WriteReport(&b, runs); err != nil {
+	if err := conformance.WriteReport(&b, report); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(reportFile, b.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// figuresFile holds what the campaigns wrote down (scripts/soak report).
+const figuresFile = "figures.jsonl"
+
+// required are the campaigns that a report must tell of.
+var required = []string{
+	"kill -9 of the daemon under load", "power cuts under load", "control: power cuts with fsync faked",
+	"journal cut at every byte", "journal flipped at every byte", "journal with a foreign tail", "journal with a lost page",
+	"host faults under the journal", "host faults under a workspace", "crash model under a workspace",
+	"random histories on a mount and on the disk",
+}
+
+// readFigures returns the figures of the campaigns, and of the broken rules.
+func readFigures(t *testing.T) (campaigns []figures.Figure, rules []conformance.BrokenRule) {
+	t.Helper()
+	f, err := os.Open(figuresFile)
+	if err != nil {
+		t.Fatalf("%v: scripts/soak report makes it", err)
+	}
+	defer f.Close()
+	all, err := figures.Read(f)
+	if err != nil {
+		t.Fatalf("%s: %v", figuresFile, err)
+	}
+	byRun := map[string]figures.Figure{}
+	for _, f := range all {
+		byRun[f.Run] = f
+	}
+	for _, run := range required {
+		f, ran := byRun[run]
+		if !ran || len(f.Counts) == 0 {
+			t.Errorf("%s tells nothing of %q: scripts/soak report does it all", figuresFile, run)
+		}
+		campaigns = append(campaigns, f)
+	}
+	for _, r := range broken.Rules() {
+		f := byRun[brokenRun+r.Name]
+		rule := conformance.BrokenRule{Name: r.Name, Text: r.Text, Noticed: f.Passed}
+		if len(f.Counts) > 0 {
+			rule.Cases = f.Counts[0].N
+		}
+		rules = append(rules, rule)
+	}
+	return campaigns, rules
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand"
 	"os"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -239,20 +240,22 @@ func TestCrash(t *testing.T) {
 	if os.Getenv("VFSD_SOAK") != "" {
 		seeds = 400
 	}
+	var cuts atomic.Int64
+	t.Cleanup(func() { // the histories run in parallel and have ended now
+		figures.Note(t, "crash model under a workspace", figures.Count{What: "power cuts and kills", N: cuts.Load()}, figures.Count{What: "losses", N: 0})
+	})
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			x := newCrashRun(t, int64(seed), hostfs.CrashOptions{StrictNames: seed%2 == 1})
 			defer x.close()
-			cuts := int64(0)
 			for i := range 120 {
 				x.step(i)
 				if x.r.Intn(12) == 0 {
 					x.cut()
-					cuts++
+					cuts.Add(1)
 				}
 			}
-			figures.Note(t, "crash model under a workspace", figures.Count{What: "power cuts and kills", N: cuts}, figures.Count{What: "losses", N: 0})
 		})
 	}
 }
