@@ -82,7 +82,7 @@ func newBench(o *options, s streams) *cobra.Command {
 	f.StringVar(&b.out, "out", "", "write the report into this `directory` too")
 	f.BoolVar(&b.leave, "leave", false, "leave behind what the runs made: removing it slows ext4's creates for minutes")
 	f.BoolVar(&b.list, "list", false, "list the workloads and do nothing")
-	cmd.AddCommand(newBenchScale(o, s), newBenchSync(o, s), newBenchMerge(o, s), newBenchFloor(s), newBenchChild(s))
+	cmd.AddCommand(newBenchScale(o, s), newBenchShell(o, s), newBenchSync(o, s), newBenchMerge(o, s), newBenchFloor(s), newBenchChild(s))
 	return jsonFlag(cmd, o)
 }
 
