@@ -23,6 +23,7 @@ type search struct {
 	*settings
 	m       matcher
 	literal []byte
+	rare    int  // the place of literal's rarest byte
 	exact   bool // every line with literal matches
 	utf8    bool
 	p       printer
@@ -38,6 +39,7 @@ func newSearch(c *command.Context, s *settings, m matcher) *search {
 	g := &search{c: c, settings: s, m: m, utf8: c.Env.UTF8()}
 	g.literal, g.exact = m.required()
 	g.exact = g.exact && len(g.literal) > 0
+	g.rare = rarest(g.literal)
 	g.p = printer{c: c, s: s, m: m, colors: parseColors(c.Env)}
 	g.showName = s.names == 1
 	return g
@@ -263,7 +265,7 @@ func (t *target) lines(ctx context.Context, buf []byte) error {
 
 // skip returns how many bytes of whole lines lack what each match has.
 func (t *target) skip(buf []byte) int {
-	i := bytes.Index(buf, t.literal)
+	i := indexRare(buf, t.literal, t.rare)
 	n := len(buf)
 	if i >= 0 {
 		n = bytes.LastIndexByte(buf[:i], t.eol) + 1
