@@ -12,6 +12,7 @@ import (
 
 	"github.com/vfsd/vfsd/chunk"
 	"github.com/vfsd/vfsd/internal/hostfs"
+	"github.com/vfsd/vfsd/internal/pace"
 	"github.com/vfsd/vfsd/journal"
 	"github.com/vfsd/vfsd/tree"
 	"github.com/vfsd/vfsd/vfs"
@@ -56,9 +57,34 @@ func (w *Workspace) Checkpoint(ctx context.Context, cause, label string) (chunk.
 	if w.readOnly {
 		return chunk.ID{}, syscall.EROFS
 	}
+	w.hurried.Add(1)
+	defer w.hurried.Add(-1)
 	w.checkpointing.Lock()
 	defer w.checkpointing.Unlock()
 	return w.checkpoint(ctx, cause, label)
+}
+
+// CheckpointPaced is a checkpoint that nobody waits for: folding rests as long as
+// it works, so that who changes files meanwhile is not slowed down twofold. It
+// goes on at full speed when a Checkpoint waits for it, and does not rest at all
+// when the one before is still under way: then changes outrun it.
+func (w *Workspace) CheckpointPaced(ctx context.Context) (chunk.ID, error) {
+	if w.readOnly {
+		return chunk.ID{}, syscall.EROFS
+	}
+	if !w.checkpointing.TryLock() {
+		return w.Checkpoint(ctx, CauseCheckpoint, "")
+	}
+	defer w.checkpointing.Unlock()
+	return w.checkpoint(ctx, CauseCheckpoint, "")
+}
+
+// rest is called between pieces of folding.
+func (w *Workspace) rest(ctx context.Context, p *pace.Pace) error {
+	if w.hurried.Load() > 0 {
+		return ctx.Err()
+	}
+	return p.Rest(ctx)
 }
 
 // checkpoint does the work; w.checkpointing is held.
@@ -197,7 +223,9 @@ func (w *Workspace) land(ctx context.Context, cause, label string) (chunk.ID, er
 
 // foldFrozen stores everything frozen and returns the root that holds it.
 func (w *Workspace) foldFrozen(ctx context.Context, fz *frozenState) (chunk.ID, error) {
-	f := &folder{ctx: ctx, chunks: w.store(), cut: w.cut.Cut, base: w.layers.base, pause: ctx.Err}
+	var p pace.Pace
+	f := &folder{ctx: ctx, chunks: w.store(), cut: w.cut.Cut, base: w.layers.base}
+	f.pause = func() error { return w.rest(ctx, &p) }
 	contents := make(map[vfs.Ino]*inodeValue, len(fz.inodes))
 	fz.folded = fz.folded[:0]
 	for _, n := range fz.inodes {
@@ -214,7 +242,7 @@ func (w *Workspace) foldFrozen(ctx context.Context, fz *frozenState) (chunk.ID, 
 		}
 		contents[n.ino] = v
 		fz.folded = append(fz.folded, foldedInode{n, v})
-		if err := ctx.Err(); err != nil {
+		if err := f.pause(); err != nil {
 			return chunk.ID{}, err
 		}
 	}

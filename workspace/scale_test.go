@@ -3,6 +3,7 @@ package workspace
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"syscall"
 	"testing"
 	"time"
@@ -145,5 +146,51 @@ func TestReadingForgets(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d inodes stay cached, want at most %d", w.Stats().CachedInodes, cachedInodes)
 		}
+	}
+}
+
+// TestPacedCheckpoint stages bytes, and has a checkpoint that nobody waits for
+// commit them, and one that somebody waits for end it early: both commit the
+// same, and neither blocks the other.
+func TestPacedCheckpoint(t *testing.T) {
+	ctx := context.Background()
+	x := newTestDataDir(t)
+	w, err := x.d.Create(ctx, "w", 0, 0)
+	must(t, err)
+	for round := range 3 {
+		makeLarge(t, w, fmt.Sprintf("large%d", round), 4<<20)
+		done := make(chan error, 1)
+		go func() {
+			_, err := w.CheckpointPaced(ctx)
+			done <- err
+		}()
+		if round > 0 {
+			_, err := w.Checkpoint(ctx, CauseCheckpoint, "")
+			must(t, err)
+		}
+		must(t, <-done)
+		if st := w.Stats(); st.StagedBytes != 0 || st.Dirty {
+			t.Errorf("round %d: %d bytes stay staged, dirty %t", round, st.StagedBytes, st.Dirty)
+		}
+		if n := w.hurried.Load(); n != 0 {
+			t.Errorf("round %d: %d still hurry", round, n)
+		}
+	}
+	checkClean(t, w)
+}
+
+// makeLarge makes a file of n bytes that do not repeat.
+func makeLarge(t testing.TB, fs vfs.FS, name string, n int) {
+	t.Helper()
+	_, h, err := fs.Create(rootOp, vfs.RootIno, name, 0o644, syscall.O_WRONLY)
+	must(t, err)
+	defer h.Release(rootOp)
+	r, p := rand.New(rand.NewPCG(1, uint64(n))), make([]byte, 256<<10)
+	for off := 0; off < n; off += len(p) {
+		for i := range p {
+			p[i] = byte(r.Uint32())
+		}
+		_, err := h.Write(rootOp, p, int64(off))
+		must(t, err)
 	}
 }

@@ -44,6 +44,9 @@ type Workspace struct {
 
 	// checkpointing is held by whoever takes a frozen batch into the tree.
 	checkpointing sync.Mutex
+	// hurried counts those who wait for a checkpoint: while it is not zero, none
+	// rests.
+	hurried atomic.Int32
 
 	mu         sync.RWMutex
 	layers     layers             // guarded by mu
@@ -153,7 +156,7 @@ func (w *Workspace) kickCheckpoint() {
 	}
 	w.background.Go(func() {
 		w.kicked.Store(false)
-		if _, err := w.Checkpoint(context.Background(), CauseCheckpoint, ""); err != nil {
+		if _, err := w.CheckpointPaced(context.Background()); err != nil {
 			w.log.Error("checkpoint failed; it is tried again with the next", "workspace", w.name, "err", err)
 			w.armTimer()
 		}

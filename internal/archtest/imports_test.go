@@ -17,6 +17,7 @@ var layers = []string{
 	"vfs",
 	"internal/hostfs",
 	"internal/figures",
+	"internal/pace",
 	"chunk",
 	"journal",
 	"tree",
