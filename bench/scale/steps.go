@@ -220,14 +220,17 @@ func background(ctx context.Context, s step, _ io.Reader, emit func(figures) err
 			return err
 		}
 		checkpoint := func() error {
-			_, err := w.Checkpoint(ctx, workspace.CauseCheckpoint, "")
+			_, err := w.CheckpointPaced(ctx) // as the engine does by itself
 			return err
 		}
 		if err := b.record(f, "checkpoint", checkpoint); err != nil {
 			return err
 		}
-		// What was chunked becomes garbage, and that is committed.
-		if err := errors.Join(w.Unlink(root(ctx), vfs.RootIno, "staged"), checkpoint()); err != nil {
+		// What was chunked becomes garbage when no commit has it any more.
+		if err := unstage(ctx, w, s.Real); err != nil {
+			return err
+		}
+		if err := forget(ctx, w); err != nil {
 			return err
 		}
 		if err := b.record(f, "gc", func() error {
@@ -303,18 +306,42 @@ func (f figures) put(what string, samples []float64) {
 	}
 }
 
-// stage writes a file of n bytes and leaves it to the next checkpoint.
+// forget commits until the history that a collection keeps has nothing of what
+// was removed before.
+func forget(ctx context.Context, w *workspace.Workspace) error {
+	const kept = 64 // commits, and some to spare
+	for i := range kept + 8 {
+		if err := writeNew(w, root(ctx), vfs.RootIno, fmt.Sprintf("forget%d", i), []byte("x")); err != nil {
+			return err
+		}
+		if _, err := w.Checkpoint(ctx, workspace.CauseCheckpoint, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func stagedName(i int64) string { return fmt.Sprintf("staged%d", i) }
+
+// stage writes n bytes in files of one piece and leaves them to the next
+// checkpoint.
 func stage(ctx context.Context, w *workspace.Workspace, n int64) error {
 	op, r := root(ctx), data.New(6, 23)
-	_, h, err := w.Create(op, vfs.RootIno, "staged", 0o644, syscall.O_WRONLY)
-	if err != nil {
-		return err
-	}
-	defer h.Release(op)
 	p := make([]byte, piece)
-	for off := int64(0); off < n; off += piece {
+	for i := range n / piece {
 		data.Mixed(r, p)
-		if _, err := h.Write(op, p, off); err != nil {
+		if err := writeNew(w, op, vfs.RootIno, stagedName(i), p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unstage removes every other of those files, so that packs are half garbage: a
+// collection has to copy what is left of them.
+func unstage(ctx context.Context, w *workspace.Workspace, n int64) error {
+	for i := int64(0); i < n/piece; i += 2 {
+		if err := w.Unlink(root(ctx), vfs.RootIno, stagedName(i)); err != nil {
 			return err
 		}
 	}
