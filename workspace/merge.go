@@ -45,7 +45,6 @@ type merge struct {
 	slots     map[slotKey]*mslot
 	xattrs    map[string]*mvalue
 	conflicts []conflictRecord
-	fresh     int // nodes made since the last look
 	paths     *namer
 }
 

@@ -45,7 +45,7 @@ func (m *merge) clash(k slotKey) error {
 		switch {
 		case keeper.isDir() && loser.isDir():
 			if done = known(loser); done {
-				err = m.unite2(keeper, loser)
+				err = m.oneDirectory(keeper, loser)
 			}
 		case !keeper.isDir() && !loser.isDir():
 			done, err = m.sameFile(k, keeper, loser)
@@ -115,8 +115,8 @@ func (m *merge) source(n *mnode) int {
 	return newer(ours, theirs)
 }
 
-// unite2 makes one directory of two that were made under one name.
-func (m *merge) unite2(keeper, loser *mnode) error {
+// oneDirectory makes one directory of two that were made under one name.
+func (m *merge) oneDirectory(keeper, loser *mnode) error {
 	for _, k := range slices.Clone(loser.names) {
 		m.unclaim(loser, k)
 	}

@@ -128,10 +128,10 @@ func (a *shellActor) mv(from, to string) {
 func (a *shellActor) rm(p string) {
 	a.t.Helper()
 	dir, name := a.at(p)
-	must(a.t, (&restorer{op: rootOp2(), live: a.w}).removeNamed(dir, name))
+	must(a.t, (&restorer{op: liveOp(), live: a.w}).removeNamed(dir, name))
 }
 
-func rootOp2() *vfs.Op { return &vfs.Op{Ctx: context.Background()} }
+func liveOp() *vfs.Op { return &vfs.Op{Ctx: context.Background()} }
 
 func (a *shellActor) ln(from, to string) {
 	a.t.Helper()

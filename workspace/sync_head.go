@@ -76,7 +76,7 @@ func (w *Workspace) moveHeadTo(ctx context.Context, old, new chunk.ID) error {
 		return err
 	}
 	resume := w.pause()
-	d, err := w.swapHead(ctx, head, new, c)
+	d, err := w.swapHead(ctx, head, new, c, new)
 	resume()
 	if err == nil && d == nil {
 		err = ErrHeadMoved
@@ -212,7 +212,7 @@ func (w *Workspace) mergeRound(ctx context.Context, theirs chunk.ID, pol *policy
 	} else if id, target, err = w.mergeCommits(ctx, common, head, ours, theirs, c, pol, r); err != nil {
 		return false, nil, err
 	}
-	if d, err = w.swapHead(ctx, head, id, target); d != nil {
+	if d, err = w.swapHead(ctx, head, id, target, id, theirs); d != nil {
 		r.Head = id
 	}
 	return d != nil, d, err
@@ -288,8 +288,9 @@ func (w *Workspace) pause() (resume func()) {
 
 // swapHead makes a commit's tree the present one, if nothing has changed since
 // head was made, and returns what the watchers must hear of: nil if it did not.
-// checkpointing is held; nothing is frozen.
-func (w *Workspace) swapHead(ctx context.Context, head, id chunk.ID, c *Commit) (*differing, error) {
+// whole are commits whose trees are here: those that others have made are where
+// the next merge goes on from. checkpointing is held; nothing is frozen.
+func (w *Workspace) swapHead(ctx context.Context, head, id chunk.ID, c *Commit, whole ...chunk.ID) (*differing, error) {
 	w.mu.RLock()
 	old := w.layers.base
 	w.mu.RUnlock()
@@ -301,7 +302,7 @@ func (w *Workspace) swapHead(ctx context.Context, head, id chunk.ID, c *Commit) 
 	if err := w.chunks.Fsync(ctx); err != nil {
 		return nil, err
 	}
-	moved, err := w.takeHead(head, id, c, target, d)
+	moved, err := w.takeHead(head, id, c, target, d, whole)
 	if !moved {
 		return nil, err
 	}
@@ -310,7 +311,7 @@ func (w *Workspace) swapHead(ctx context.Context, head, id chunk.ID, c *Commit) 
 }
 
 // takeHead does what swapHead says, under the lock.
-func (w *Workspace) takeHead(head, id chunk.ID, c *Commit, target *tree.Tree, d *differing) (bool, error) {
+func (w *Workspace) takeHead(head, id chunk.ID, c *Commit, target *tree.Tree, d *differing, whole []chunk.ID) (bool, error) {
 	wasBlank := w.blank()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -325,9 +326,8 @@ func (w *Workspace) takeHead(head, id chunk.ID, c *Commit, target *tree.Tree, d 
 	}
 	h := w.head
 	h.Commit, h.Root, h.Inodes, h.Blocks, h.Next = id, c.Root, c.Inodes, c.Blocks, w.next
-	h.Refs = withoutImport(h.Refs, id)
-	for _, p := range append([]chunk.ID{id}, c.Parents...) {
-		h.Refs = w.keepSynced(h.Refs, p)
+	for _, x := range whole {
+		h.Refs = w.keepSynced(withoutImport(h.Refs, x), x)
 	}
 	if wasBlank {
 		if err := w.beginElsewhere(&h, c.Polynomial); err != nil {
@@ -354,15 +354,6 @@ func (w *Workspace) keepSynced(refs []Ref, id chunk.ID) []Ref {
 	name := fmt.Sprintf("%s%05x", syncRefs, c.Replica)
 	if c.Cause == CauseMerge {
 		name += "-merge"
-	}
-	for _, r := range refs {
-		if r.Commit == id && r.Name == importRefs+id.String() {
-			refs = withoutImport(refs, id)
-			break
-		}
-	}
-	if !w.chunks.Has(c.Root) {
-		return refs
 	}
 	return withRef(refs, name, id)
 }

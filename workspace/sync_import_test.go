@@ -119,3 +119,51 @@ func TestImportHoldsWorkspace(t *testing.T) {
 		t.Error("a closed workspace moves its head")
 	}
 }
+
+// TestCarryRandom brings random histories back and forth between two stores: no
+// honest commit is refused, whether there is a base or not, and the roots are
+// equal after each (P5).
+func TestCarryRandom(t *testing.T) {
+	n := 5
+	if os.Getenv("VFSD_SOAK") != "" {
+		n = 150
+	}
+	for seed := range n {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			carryRandom(t, int64(seed))
+		})
+	}
+}
+
+func carryRandom(t *testing.T, seed int64) {
+	ctx := context.Background()
+	r := rand.New(rand.NewSource(seed))
+	a, b, dir := twoStores(t)
+	at := chunk.ID{}
+	for round := range 6 {
+		from, to := a.w, b.w
+		if round%2 == 1 {
+			from, to = b.w, a.w
+		}
+		randomEdits(t, from, r, 40, fmt.Sprint(round))
+		if r.Intn(2) == 0 {
+			syncHead(t, from) // commits on the way
+			randomEdits(t, from, r, 10, fmt.Sprint(round, "b"))
+		}
+		next := syncHead(t, from)
+		base := at
+		if r.Intn(3) == 0 {
+			base = chunk.ID{}
+		}
+		carry(t, from, to, base, next, r.Intn(3) == 0, false)
+		must(t, to.MoveHead(ctx, syncHead(t, to), next))
+		equalRoots(t, a.w, b.w)
+		checkClean(t, to)
+		at = next
+		if r.Intn(3) == 0 {
+			_, err := dir.d.GC(ctx, false)
+			must(t, err)
+		}
+	}
+}
