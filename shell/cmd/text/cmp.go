@@ -88,7 +88,7 @@ func cmpCommand(ctx context.Context, c *command.Context, args []string) int {
 	case k.verbose && k.silent:
 		return c.Usage("options -l and -s are incompatible")
 	case len(operands) == 0:
-		return c.Usage("missing operand after 'cmp'")
+		return c.Usage("missing operand after '%s'", args[len(args)-1])
 	case len(operands) > 4:
 		return c.Usage("extra operand '%s'", operands[4])
 	}

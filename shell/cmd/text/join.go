@@ -94,7 +94,7 @@ func join(ctx context.Context, c *command.Context, args []string) int {
 	case len(files) == 0:
 		return c.MissingOperand("")
 	case len(files) == 1:
-		return c.MissingOperand(files[0])
+		return c.MissingOperand(args[len(args)-1])
 	case len(files) > 2:
 		return c.ExtraOperand(files[2])
 	case files[0] == "-" && files[1] == "-":

@@ -82,8 +82,11 @@ func tail(ctx context.Context, c *command.Context, args []string) int {
 	}
 	files = orStdin(files)
 	t.headers.show = verbose || len(files) > 1 && !quiet
-	if t.from && t.n > 0 {
+	switch {
+	case t.from && t.n > 0:
 		t.n--
+	case !t.from && t.n == 0 && !t.follow:
+		return status // nothing of any file: none is opened
 	}
 	var grown []*followed
 	for _, name := range files {
@@ -111,8 +114,9 @@ func (t *tailJob) option(p *command.Parser) bool {
 	case 'c', 'n':
 		arg := p.Arg()
 		t.bytes = p.ID() == 'c'
-		t.from = strings.HasPrefix(arg, "+")
-		if t.from || strings.HasPrefix(arg, "-") {
+		plus := strings.HasPrefix(arg, "+")
+		t.from = t.from || plus // a plus holds for a later count too
+		if plus || strings.HasPrefix(arg, "-") {
 			arg = arg[1:]
 		}
 		what := "invalid number of lines"

@@ -213,7 +213,7 @@ func diff(ctx context.Context, c *command.Context, args []string) int {
 		}
 		return status
 	case len(files) < 2:
-		after := "diff"
+		after := args[len(args)-1]
 		if len(files) > 0 {
 			after = files[len(files)-1]
 		}

@@ -76,7 +76,7 @@ func sdiff(ctx context.Context, c *command.Context, args []string) int {
 	case stop:
 		return status
 	case len(files) < 2:
-		after := "sdiff"
+		after := args[len(args)-1]
 		if len(files) > 0 {
 			after = files[len(files)-1]
 		}
