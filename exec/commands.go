@@ -1,10 +1,4 @@
 package exec
 
 // The commands that scripts find.
-import (
-	_ "github.com/vfsd/vfsd/shell/cmd/archive"
-	_ "github.com/vfsd/vfsd/shell/cmd/data"
-	_ "github.com/vfsd/vfsd/shell/cmd/files"
-	_ "github.com/vfsd/vfsd/shell/cmd/system"
-	_ "github.com/vfsd/vfsd/shell/cmd/text"
-)
+import _ "github.com/vfsd/vfsd/shell/cmd"
