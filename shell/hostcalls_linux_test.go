@@ -17,11 +17,7 @@ import (
 	"github.com/vfsd/vfsd/shell"
 
 	// What can be run.
-	_ "github.com/vfsd/vfsd/shell/cmd/archive"
-	_ "github.com/vfsd/vfsd/shell/cmd/data"
-	_ "github.com/vfsd/vfsd/shell/cmd/files"
-	_ "github.com/vfsd/vfsd/shell/cmd/system"
-	_ "github.com/vfsd/vfsd/shell/cmd/text"
+	_ "github.com/vfsd/vfsd/shell/cmd"
 )
 
 // hostileCorpus tries every way out of the workspace that a script has. SECRET
