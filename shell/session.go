@@ -245,6 +245,9 @@ func (s *state) runMain(e *Execution) (status int, exited bool) {
 		}
 		s.change("BASH_EXECUTION_STRING").str = e.Script
 		s.vars["BASH_EXECUTION_STRING"].set = true
+		if strings.TrimSpace(e.Script) == "" {
+			s.status = 0 // of no command at all
+		}
 		s.runText(e.Script, 1, "-c")
 		if s.p.pending.Load() != 0 { // a signal that came with the last command
 			s.runPending()
