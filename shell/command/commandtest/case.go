@@ -117,3 +117,6 @@ func (c *Case) difference(got, want *Result) string {
 	}
 	return b.String()
 }
+
+// Difference describes how two results of a case differ; "" when they do not.
+func Difference(c *Case, got, want *Result) string { return c.difference(got, want) }
