@@ -149,9 +149,13 @@ func removeCheckout(ctx context.Context, o checkoutOptions, s streams) error {
 	if err != nil {
 		return err
 	}
-	_, err = call(ctx, o.options, control.RemoveCheckoutCall, control.RemoveCheckoutRequest{Dir: dir, DirBytes: control.Bytes(dir)})
-	if err == nil && !o.json {
-		s.printf("%s is not kept equal any more; it stays as it is\n", control.Printable(dir))
+	res, err := call(ctx, o.options, control.RemoveCheckoutCall, control.RemoveCheckoutRequest{Dir: dir, DirBytes: control.Bytes(dir)})
+	if err != nil {
+		return err
 	}
-	return err
+	if o.json {
+		return s.printJSON(res)
+	}
+	s.printf("%s is not kept equal any more; it stays as it is\n", control.Printable(dir))
+	return nil
 }

@@ -120,11 +120,15 @@ refused, until --forget says that the change is meant.`,
 	remove := &cobra.Command{
 		Use: "remove WORKSPACE NAME", Short: "Forget a remote", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, err := call(cmd.Context(), o, control.RemoveRemoteCall, control.RemoveRemoteRequest{Workspace: args[0], Name: args[1]})
-			if err == nil && !o.json {
-				s.printf("workspace %s has no remote %s any more\n", args[0], args[1])
+			res, err := call(cmd.Context(), o, control.RemoveRemoteCall, control.RemoveRemoteRequest{Workspace: args[0], Name: args[1]})
+			if err != nil {
+				return err
 			}
-			return err
+			if o.json {
+				return s.printJSON(res)
+			}
+			s.printf("workspace %s has no remote %s any more\n", args[0], args[1])
+			return nil
 		},
 	}
 	for _, c := range []*cobra.Command{add, list, remove} {

@@ -3,6 +3,7 @@
 package checkout
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,9 @@ func (c *Checkout) emit(ctx context.Context, to vfs.FS, diffs []workspace.Differ
 	if err := e.takeUp(); err != nil {
 		return err
 	}
-	slices.SortStableFunc(diffs, func(a, b workspace.Difference) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(diffs, func(a, b workspace.Difference) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(rank(a.Kind), rank(b.Kind)))
+	})
 	if err := e.clear(diffs); err != nil {
 		return err
 	}
@@ -58,6 +61,14 @@ func (c *Checkout) emit(ctx context.Context, to vfs.FS, diffs []workspace.Differ
 		}
 	}
 	return e.times()
+}
+
+// rank has a path be there before it is looked at for what else changed.
+func rank(k workspace.DifferenceKind) int {
+	if k == workspace.Modified || k == workspace.Metadata {
+		return 1
+	}
+	return 0
 }
 
 func (e *emission) apply(d workspace.Difference) error {
@@ -76,12 +87,33 @@ func (e *emission) apply(d workspace.Difference) error {
 	if err != nil {
 		return shadowTrouble(err)
 	}
+	if n := e.c.index.at(p); n != nil && n.ino != d.Ino {
+		if err := e.rebind(n, d.Ino, at); err != nil {
+			return err
+		}
+	}
+	if p != "" && e.c.index.at(p) == nil {
+		if err := e.place(d.Ino, p); err != nil {
+			return err
+		}
+	}
 	for _, n := range e.c.index.nodesOf(d.Ino) {
 		if err := e.revise(n, at, d.Kind == workspace.Modified); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// rebind gives a node another inode: a file that was removed and made again under
+// its name counts as modified. Where the two are not alike, the old one goes.
+func (e *emission) rebind(n *node, ino vfs.Ino, at vfs.Attr) error {
+	if !n.isDir() && sameType(n.host.Mode, at.Mode) && len(e.c.index.byIno[n.ino]) == 1 && len(e.c.index.byIno[ino]) == 0 {
+		e.c.index.rebind(n, ino)
+		return nil
+	}
+	e.dirs[path.Dir(n.path())] = true
+	return e.remove(n)
 }
 
 // takeUp finds what an emission that did not end left in the root.

@@ -296,8 +296,11 @@ func TestBothSidesRandom(t *testing.T) {
 					r.must(r.c.Close())
 					r.open()
 				}
-				r.pass()
-				r.pass()
+				for range 2 {
+					if report := r.pass(); len(report.Problems) > 0 {
+						t.Errorf("problems: %v", report.Problems)
+					}
+				}
 				r.same(r.live)
 			}
 			r.check(r.live)

@@ -127,6 +127,13 @@ func (x *index) saw(n *node, s hostStat) {
 	x.enter(n)
 }
 
+// rebind gives a node another inode.
+func (x *index) rebind(n *node, ino vfs.Ino) {
+	x.leave(n)
+	n.ino = ino
+	x.enter(n)
+}
+
 func (x *index) enter(n *node) {
 	put(x.byHost, n.host.key(), n)
 	put(x.byIno, n.ino, n)
