@@ -131,5 +131,5 @@ var CrashCases = []CrashCase{
 		"vfsctl scrub hashes every stored byte; there is one version of the format, so no migration to verify yet"},
 	{"C14", "no space left although there is", []string{"conformance TestWorkspaceQuota", "workspace TestRealFullDisk", "workspace TestFullDisk"}, ""},
 	{"C16", "handover during input and output", []string{"cmd/vfsctl TestUpgradeDaemon"}, "ten handovers under a load that verifies what it writes"},
-	{"C18", "a writer takes in its own upload as news", []string{"replica TestWatchConverges"}, "two daemons follow each other; ten minutes of sustained writes in both directions are still to come, with sync"},
+	{"C18", "a writer takes in its own upload as news", []string{"replica TestC18SustainedBothWays", "replica TestC18NoEcho", "replica TestWatchConverges"}, "two replicas follow each other while both are written to: seconds, and ten minutes with VFSD_SOAK=1"},
 }

@@ -1,9 +1,13 @@
 package replica
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -225,4 +229,68 @@ func TestC18NoEcho(t *testing.T) {
 		}
 	}
 	equalRoots(t, hub, a)
+}
+
+// C18: two daemons follow each other while both are written to: no own change is
+// taken for news, no write is lost, and both arrive at one state. Ten minutes with
+// VFSD_SOAK=1.
+func TestC18SustainedBothWays(t *testing.T) {
+	a, b := newSite(t, "a"), newSite(t, "b")
+	a.write("base", "base")
+	_, toA := a.serve(t, ServerOptions{})
+	b.sync(toA)
+	_, toB := b.serve(t, ServerOptions{})
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	follow := func(s *site, dial func() net.Conn) {
+		all.Go(func() {
+			for ctx.Err() == nil { // a head that moves too often ends a watch; commands begin it again
+				c := NewClient(ctx, dial(), ClientOptions{Workspace: s.w, Name: "ws", Write: true})
+				err := (&Peer{Workspace: s.w, Name: "origin"}).Watch(ctx, c, func(Outcome) {})
+				c.Close()
+				if ctx.Err() == nil && !errors.Is(err, ErrPeerAhead) {
+					t.Errorf("watch: %v", err)
+					return
+				}
+			}
+		})
+	}
+	follow(a, toB)
+	follow(b, toA)
+	length := 3 * time.Second
+	if os.Getenv("VFSD_SOAK") == "1" {
+		length = 10 * time.Minute
+	}
+	counts := map[*site]int{}
+	var writers sync.WaitGroup
+	var mu sync.Mutex
+	for name, s := range map[string]*site{"a": a, "b": b} {
+		writers.Go(func() {
+			n := 0
+			for end := time.Now().Add(length); time.Now().Before(end); n++ {
+				s.write(fmt.Sprintf("%s/f%d", name, n%200), fmt.Sprint(name, n))
+				time.Sleep(time.Millisecond)
+			}
+			mu.Lock()
+			counts[s] = n
+			mu.Unlock()
+		})
+	}
+	writers.Wait()
+	cancel()
+	all.Wait()
+	settle(t, toA, b)
+	settle(t, toB, a)
+	equalRoots(t, a, b)
+	for name, s := range map[string]*site{"a": a, "b": b} {
+		last := counts[s] - 1
+		for _, at := range []*site{a, b} {
+			if got := at.read(fmt.Sprintf("%s/f%d", name, last%200)); got != fmt.Sprint(name, last) {
+				t.Errorf("the last write of %s reads %q", name, got)
+			}
+		}
+	}
+	if list, err := a.w.Conflicts(t.Context()); err != nil || len(list) > 0 {
+		t.Errorf("conflicts: %v %v", list, err)
+	}
 }

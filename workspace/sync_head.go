@@ -224,7 +224,7 @@ func (w *Workspace) mergeCommits(ctx context.Context, common []walked, a chunk.I
 	if ours.Polynomial != theirs.Polynomial && ours.Polynomial != 0 && theirs.Polynomial != 0 {
 		return chunk.ID{}, nil, fmt.Errorf("their files are cut with another polynomial: %w", ErrInvalid)
 	}
-	result, base, err := w.mergeFromBest(ctx, common, ours, theirs, pol)
+	result, base, err := w.mergeFromBest(ctx, common, ours, theirs, pol, 0)
 	if err != nil {
 		return chunk.ID{}, nil, err
 	}
@@ -239,12 +239,55 @@ func (w *Workspace) mergeCommits(ctx context.Context, common []walked, a chunk.I
 	return id, c, err
 }
 
+// maxVirtual bounds how many ancestors are merged into one, and how deep that
+// goes.
+const maxVirtual = 8
+
+// virtualBase merges several best common ancestors, which there are when both
+// sides have merged one another's work at the same time, into the one that they
+// stand for: from either alone, what one side did and the other has taken up since
+// would look as if both had done it. ok is false when a tree is missing.
+func (w *Workspace) virtualBase(ctx context.Context, common []walked, pol *policy, depth int) (root chunk.ID, ok bool, err error) {
+	if len(common) < 2 || len(common) > maxVirtual || depth == maxVirtual {
+		return root, false, nil
+	}
+	for _, x := range common {
+		if !w.chunks.Has(x.c.Root) {
+			return root, false, nil
+		}
+	}
+	whole := *common[0].c
+	for _, x := range common[1:] {
+		older, err := w.past(ctx).bases(common[0].id, x.id)
+		if err != nil {
+			return root, false, err
+		}
+		r, _, err := w.mergeFromBest(ctx, older, &whole, x.c, pol, depth+1)
+		if errors.Is(err, chunk.ErrNotFound) {
+			return root, false, nil
+		}
+		if err != nil {
+			return root, false, err
+		}
+		whole.Root = r.root
+	}
+	return whole.Root, true, nil
+}
+
 // mergeFromBest merges from the newest common ancestor whose tree is here; from
 // nothing when there is none: then nothing counts as deleted.
-func (w *Workspace) mergeFromBest(ctx context.Context, common []walked, ours, theirs *Commit, pol *policy) (*mergeResult, chunk.ID, error) {
+func (w *Workspace) mergeFromBest(ctx context.Context, common []walked, ours, theirs *Commit, pol *policy, depth int) (*mergeResult, chunk.ID, error) {
 	var roots []walked
 	slices.SortFunc(common, func(x, y walked) int { return -chunk.Compare(x.id, y.id) })
 	slices.SortStableFunc(common, func(x, y walked) int { return int(min(max(y.c.Time-x.c.Time, -1), 1)) })
+	root, ok, err := w.virtualBase(ctx, common, pol, depth)
+	if err != nil {
+		return nil, chunk.ID{}, err
+	}
+	if ok {
+		r, err := w.mergeTrees(ctx, root, ours, theirs, pol)
+		return r, common[0].id, err
+	}
 	roots = append(roots, common...)
 	if len(common) > 0 {
 		// Older ones will do: what both have changed since is the same.
