@@ -1,6 +1,9 @@
 package main
 
 import (
+	"io"
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"github.com/vfsd/vfsd/internal/control"
@@ -69,4 +72,54 @@ still (vfsctl log, vfsctl restore).`,
 	cmd.Flags().StringVar(&r.Keep, "keep", "both", "`WHICH` version stays: both, this (under its name) or other (takes the name)")
 	completeOption(cmd, "keep", cobra.FixedCompletions([]string{"both", "this", "other"}, cobra.ShellCompDirectiveNoFileComp))
 	return jsonFlag(cmd, o)
+}
+
+func newPolicy(o *options, s streams) *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "policy WORKSPACE",
+		Short: "Show or set what merges do with files that both sides edited",
+		Long: `Show or set what merges do with files that both sides edited. A policy is lines of a
+pattern, as in .gitignore, and one of
+
+  both      keep both versions, side by side (what is done without a policy)
+  text      merge by lines; where that fails, keep both
+  ours      keep the version of the replica that merges
+  theirs    keep the other one
+
+of which the last that matches counts. It is kept in the workspace, as .vfsd/policy,
+and travels with it.`,
+		Example: "  vfsctl policy ws --set policy.txt\n  echo '*.md text' | vfsctl policy ws --set -",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r := control.PolicyRequest{Workspace: args[0]}
+			if cmd.Flags().Changed("set") {
+				text, err := readPolicy(cmd.InOrStdin(), file)
+				if err != nil {
+					return err
+				}
+				r.Set = &text
+			}
+			p, err := call(cmd.Context(), o, control.PolicyCall, r)
+			if err != nil {
+				return err
+			}
+			if o.json {
+				return s.printJSON(p)
+			}
+			s.printf("%s", p.Text)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&file, "set", "", "take the policy of this `FILE`, - for standard input; an empty one removes it")
+	return jsonFlag(cmd, o)
+}
+
+func readPolicy(stdin io.Reader, file string) (string, error) {
+	if file == "-" {
+		b, err := io.ReadAll(io.LimitReader(stdin, 1<<20))
+		return string(b), err
+	}
+	b, err := os.ReadFile(file)
+	return string(b), err
 }

@@ -129,6 +129,7 @@ var everyCommand = []string{
 	"remote remove ws hub",
 	"share --list",
 	"conflicts ws",
+	"policy ws",
 	"checkout --list",
 	"check ws",
 	"scrub",

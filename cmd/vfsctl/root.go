@@ -108,7 +108,7 @@ func addCommands(root *cobra.Command, o *options, s streams) {
 		newSnapshots(o, s), newLog(o, s), newDiff(o, s), newRestore(o, s), newQuota(o, s))
 	add(groupRun, newExec(o, s), newSh(o, s), newExecs(o, s))
 	add(groupSync, newClone(o, s), newSync(o, s), newPull(o, s), newPush(o, s), newWatch(o, s), newRemote(o, s),
-		newShare(o, s), newConflicts(o, s), newResolve(o, s), newCheckout(o, s))
+		newShare(o, s), newConflicts(o, s), newResolve(o, s), newPolicy(o, s), newCheckout(o, s))
 	add(groupCare, newCheck(o, s), newScrub(o, s), newGC(o, s), newDoctor(o, s), newUpgradeDaemon(o, s), newBench(o, s), newConformance(o, s))
 	root.AddCommand(newVersion(o, s), newMan(s), newDaemon(o))
 }

@@ -201,6 +201,31 @@ func TestCheckout(t *testing.T) {
 	}
 }
 
+// A policy travels with the workspace and decides for files that both have edited.
+func TestPolicy(t *testing.T) {
+	r := newRig(t)
+	o := r.other("other")
+	r.ok("create", "ws")
+	r.ok("exec", "ws", "-c", "printf '1\\n2\\n3\\n4\\n5\\n' > f.txt")
+	r.write("policy", "*.txt text\n")
+	r.ok("policy", "ws", "--set", r.path("policy"))
+	r.write("bad", "*.txt nonsense\n")
+	r.fails(exitUsage, []string{"nonsense"}, "policy", "ws", "--set", r.path("bad"))
+	r.startVfsd()
+	o.ok("clone", "unix:"+filepath.Join(r.data, "vfsd.sock")+"#ws")
+	if got := o.ok("policy", "ws"); got != "*.txt text\n" {
+		t.Errorf("the policy is %q", got)
+	}
+	r.ok("exec", "ws", "-c", "sed -i 's/1/one/' f.txt")
+	o.ok("exec", "ws", "-c", "sed -i 's/5/five/' f.txt")
+	o.ok("sync", "ws")
+	for _, x := range []*rig{r, o} {
+		if got := x.ok("exec", "ws", "-c", "cat f.txt; ls"); got != "one\n2\n3\n4\nfive\nf.txt\n" {
+			t.Errorf("merged by lines it is %q", got)
+		}
+	}
+}
+
 func TestRemotes(t *testing.T) {
 	r := newRig(t)
 	r.ok("create", "ws")

@@ -15,6 +15,7 @@ var (
 	WatchStream      = newStream[WatchRequest, Synced, Empty]("watch")
 	ConflictsCall    = newCall[ConflictsRequest, Conflicts]("conflicts")
 	ResolveCall      = newCall[ResolveRequest, Conflicts]("resolve")
+	PolicyCall       = newCall[PolicyRequest, Policy]("policy")
 )
 
 // Direction says which way an exchange goes.
@@ -205,4 +206,16 @@ type Shares struct {
 // RevokeRequest ends a token, of which the first digits of the ID will do.
 type RevokeRequest struct {
 	ID string `json:"id"`
+}
+
+// PolicyRequest asks for the merge policy of a workspace or, when Set is there,
+// stores it; "" removes it.
+type PolicyRequest struct {
+	Workspace string  `json:"workspace"`
+	Set       *string `json:"set,omitempty"`
+}
+
+// Policy is a merge policy, "" when there is none; docs/sync.md has its form.
+type Policy struct {
+	Text string `json:"text"`
 }

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -80,4 +81,22 @@ func findConflict(list []workspace.Conflict, prefix string) (string, error) {
 		return "", control.Errorf(control.KindNotFound, "no conflict %q; vfsctl conflicts lists them", prefix)
 	}
 	return found, nil
+}
+
+func (d *Daemon) policy(ctx context.Context, r control.PolicyRequest) (control.Policy, error) {
+	w, err := d.data.Open(r.Workspace)
+	if err != nil {
+		return control.Policy{}, err
+	}
+	if r.Set != nil {
+		err := w.SetPolicy(ctx, []byte(*r.Set))
+		if errors.Is(err, workspace.ErrBadPolicy) {
+			return control.Policy{}, control.Wrap(control.KindUsage, err)
+		}
+		if err != nil {
+			return control.Policy{}, err
+		}
+	}
+	text, err := w.Policy(ctx)
+	return control.Policy{Text: string(text)}, err
 }

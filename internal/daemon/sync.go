@@ -31,6 +31,7 @@ func (d *Daemon) registerSync() {
 	control.WatchStream.Serve(s, d.watch)
 	control.ConflictsCall.Serve(s, d.conflicts)
 	control.ResolveCall.Serve(s, d.resolve)
+	control.PolicyCall.Serve(s, d.policy)
 	control.CheckoutStream.Serve(s, d.checkoutStream)
 	control.CheckoutsCall.Serve(s, d.listCheckouts)
 	control.RemoveCheckoutCall.Serve(s, d.removeCheckout)
