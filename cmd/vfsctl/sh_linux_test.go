@@ -173,7 +173,8 @@ func TestSh(t *testing.T) {
 	y.sees("\n[]\n")
 	y.types("\x1b[A\x1b[A\x1b[A\x1b[A\x1b[A")
 	y.sees("read a; echo \"[$a]\"")
-	y.types("\x15y=2\r")
+	y.types("\x15y=2; echo d''one\r")
+	y.sees("\ndone\n") // the prompt alone is drawn again with each key
 	y.sees("ws:/# ")
 	y.types("\x04")
 	if code := y.ends(); code != 0 {
