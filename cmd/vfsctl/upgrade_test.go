@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -548,6 +549,9 @@ func beHeir(args []string) {
 // relay stands between the old and the new process: when the new one has got
 // everything, the old one is killed and the conversation ends.
 func relay(conn net.Conn, owner *json.Decoder, program []string) error {
+	// A collected connection is closed, and the old process would take that for
+	// the end of the new one.
+	defer runtime.KeepAlive(conn)
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err

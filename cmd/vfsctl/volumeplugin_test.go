@@ -204,8 +204,12 @@ func TestVolumePluginPodman(t *testing.T) {
 	}
 	podman("import", root+".tar", "busybox")
 	podman("volume", "create", "--driver", "vfsd", "ws")
+	// Removing each container by a command of its own waits for what podman does
+	// in the background after a container has ended, which --rm does not.
 	run := func(script string) string {
-		return podman("run", "--rm", "--network", "none", "-v", "ws:/work", "localhost/busybox", "/bin/sh", "-c", script)
+		out := podman("run", "--name", "one", "--network", "none", "-v", "ws:/work", "localhost/busybox", "/bin/sh", "-c", script)
+		podman("rm", "one")
+		return out
 	}
 	run("mkdir /work/d && echo from a container > /work/d/f && ln -s f /work/d/l")
 	if got := run("cat /work/d/l"); !strings.Contains(got, "from a container") {
