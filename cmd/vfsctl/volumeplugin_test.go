@@ -119,11 +119,10 @@ func TestVolumePlugin(t *testing.T) {
 		t.Errorf("removing a used volume: %q", failure)
 	}
 	p.must("VolumeDriver.Unmount", map[string]any{"Name": "fresh", "ID": "two"})
-	if _, err := os.Stat(filepath.Join(one, "file")); err == nil {
-		t.Error("still mounted after its last container")
-	}
-
 	p.must("VolumeDriver.Remove", map[string]any{"Name": "fresh"})
+	if _, err := os.Stat(filepath.Join(one, "file")); err == nil {
+		t.Error("still mounted after the volume was removed")
+	}
 	p.must("VolumeDriver.Remove", map[string]any{"Name": "kept"})
 	if list := r.ok("list"); !strings.Contains(list, "kept") || strings.Contains(list, "fresh") {
 		t.Errorf("after removing both volumes:\n%s", list)
@@ -215,11 +214,9 @@ func TestVolumePluginPodman(t *testing.T) {
 	if got := run("cat /work/d/l"); !strings.Contains(got, "from a container") {
 		t.Errorf("a second container reads %q", got)
 	}
-	r.ok("up", "ws")
-	if b, err := os.ReadFile(filepath.Join(r.dir, "ws/d/f")); err != nil || string(b) != "from a container\n" {
+	if b, err := os.ReadFile(filepath.Join(r.data+"-volumes", "ws/d/f")); err != nil || string(b) != "from a container\n" {
 		t.Errorf("the workspace has %q %v", b, err)
 	}
-	r.ok("down", "ws")
 	podman("volume", "rm", "ws")
 	if list := r.ok("list"); strings.Contains(list, "ws") {
 		t.Errorf("after podman volume rm:\n%s", list)

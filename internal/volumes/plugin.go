@@ -32,7 +32,7 @@ type volume struct {
 	Made     bool      `json:"made"` // by the plugin, so that removing it removes the workspace
 	ReadOnly bool      `json:"read_only,omitempty"`
 	Users    []string  `json:"users"`           // the containers that have it mounted, as the engine names them
-	Point    string    `json:"point,omitempty"` // where it is mounted, while it has users
+	Point    string    `json:"point,omitempty"` // where it is mounted, from its first use on
 	Created  time.Time `json:"created"`
 }
 
@@ -202,12 +202,18 @@ func (p *Plugin) remove(ctx context.Context, r request) (answer, error) {
 	if len(v.Users) > 0 {
 		return answer{}, fmt.Errorf("volume %s is used by %d containers", r.Name, len(v.Users))
 	}
-	if v.Made {
-		c, err := p.o.Dial(ctx)
-		if err != nil {
+	c, err := p.o.Dial(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	defer c.Close()
+	if v.Point == p.point(r.Name) { // elsewhere it is somebody else's
+		_, err = control.UnmountCall.Do(ctx, c, control.UnmountRequest{MountPoint: v.Point})
+		if err != nil && control.KindOf(err) != control.KindNotFound {
 			return answer{}, err
 		}
-		defer c.Close()
+	}
+	if v.Made {
 		_, err = control.RemoveCall.Do(ctx, c, control.RemoveRequest{Workspace: r.Name})
 		if err != nil && control.KindOf(err) != control.KindNotFound {
 			return answer{}, err
@@ -267,27 +273,15 @@ func (p *Plugin) mountedAt(ctx context.Context, c *control.Client, name string, 
 	return point, err
 }
 
-func (p *Plugin) unmount(ctx context.Context, r request) (answer, error) {
+// unmount notes that a container has gone. The mount stays until the volume is
+// removed: it costs nothing, the next container finds it, and an engine that counts
+// its containers wrongly takes it from none.
+func (p *Plugin) unmount(_ context.Context, r request) (answer, error) {
 	v, err := p.find(r.Name)
 	if err != nil {
 		return answer{}, err
 	}
 	v.Users = slices.DeleteFunc(v.Users, func(id string) bool { return id == r.ID })
-	if len(v.Users) > 0 || v.Point == "" {
-		return answer{}, p.save()
-	}
-	if v.Point == p.point(r.Name) { // elsewhere it is somebody else's
-		c, err := p.o.Dial(ctx)
-		if err != nil {
-			return answer{}, err
-		}
-		defer c.Close()
-		_, err = control.UnmountCall.Do(ctx, c, control.UnmountRequest{MountPoint: v.Point})
-		if err != nil && control.KindOf(err) != control.KindNotFound {
-			return answer{}, err
-		}
-	}
-	v.Point = ""
 	return answer{}, p.save()
 }
 
