@@ -111,7 +111,7 @@ func (c *container) run(script string) (string, error) {
 // reverse; and when the daemon died and came back, it sees the new mount, for it
 // was given the directory that holds the mount point.
 func TestContainerBindMount(t *testing.T) {
-	r := newRig(t)
+	r := newRigAlone(t)
 	needMount(t)
 	outer := r.mkdir("outer")
 	// Only what is mounted below a shared mount is seen elsewhere; systemd makes
@@ -156,7 +156,7 @@ func TestContainerBindMount(t *testing.T) {
 func TestContainerGuest(t *testing.T) {
 	for _, way := range []string{"mount", "checkout"} {
 		t.Run(way, func(t *testing.T) {
-			r := newRig(t)
+			r := newRigAlone(t)
 			needMount(t)
 			r.ok("create", "ws")
 			r.ok("exec", "ws", "-c", "mkdir d; echo from the hub > d/f")

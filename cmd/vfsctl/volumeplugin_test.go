@@ -90,7 +90,7 @@ func (p *plugin) must(call string, req map[string]any) map[string]any {
 }
 
 func TestVolumePlugin(t *testing.T) {
-	r := newRig(t)
+	r := newRigAlone(t)
 	needMount(t)
 	r.ok("create", "kept")
 	p := r.plugin()
@@ -131,7 +131,7 @@ func TestVolumePlugin(t *testing.T) {
 
 // A workspace that somebody has mounted already is used where it is, and stays.
 func TestVolumePluginMountedBefore(t *testing.T) {
-	r := newRig(t)
+	r := newRigAlone(t)
 	needMount(t)
 	r.ok("up", "ws")
 	r.write("ws/file", "mine")
@@ -146,7 +146,7 @@ func TestVolumePluginMountedBefore(t *testing.T) {
 }
 
 func TestVolumePluginRefuses(t *testing.T) {
-	r := newRig(t)
+	r := newRigAlone(t)
 	p := r.plugin()
 	for _, c := range []struct {
 		call, want string
@@ -168,7 +168,7 @@ func TestVolumePluginRefuses(t *testing.T) {
 // Real containers: podman with an image made of this host's busybox, so that none
 // is fetched.
 func TestVolumePluginPodman(t *testing.T) {
-	r := newRig(t)
+	r := newRigAlone(t)
 	needMount(t)
 	if os.Geteuid() != 0 {
 		t.Skip("it takes root to run podman's plugins")
