@@ -16,6 +16,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/vfsd/vfsd/internal/hostfs"
 )
 
 // Names of what makes a daemon itself, in its data directory.
@@ -84,11 +86,8 @@ func makeIdentity(keyName, certName string) error {
 }
 
 func writePEM(name, kind string, b []byte, mode os.FileMode) error {
-	tmp := name + ".new"
-	if err := os.WriteFile(tmp, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: b}), mode); err != nil {
-		return err
-	}
-	return os.Rename(tmp, name)
+	b = pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: b})
+	return hostfs.ReplaceFile(hostfs.OS{}, name, b, mode)
 }
 
 // Fingerprint names a certificate: the SHA-256 of its public key.

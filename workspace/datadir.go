@@ -142,7 +142,7 @@ func (d *DataDir) prepare() error {
 	// Looked at again under the lock: two may have found it empty.
 	if _, err := d.fsys.Stat(filepath.Join(d.dir, formatName)); errors.Is(err, fs.ErrNotExist) {
 		content := formatPrefix + strconv.Itoa(formatNow) + "\n"
-		if err := replaceFile(d.fsys, filepath.Join(d.dir, formatName), []byte(content)); err != nil {
+		if err := hostfs.ReplaceFile(d.fsys, filepath.Join(d.dir, formatName), []byte(content), 0o600); err != nil {
 			return err
 		}
 	} else if err != nil {

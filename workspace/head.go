@@ -130,30 +130,7 @@ func writeHead(fsys hostfs.FS, dir string, h *head) error {
 	if err != nil {
 		return fmt.Errorf("encode head: %w", err)
 	}
-	return replaceFile(fsys, filepath.Join(dir, headName), b)
-}
-
-// replaceFile makes b the durable content of a file, whole or not at all.
-func replaceFile(fsys hostfs.FS, name string, b []byte) error {
-	temp := name + ".new"
-	f, err := fsys.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteAt(b, 0)
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = fsys.Rename(temp, name)
-	}
-	if err == nil {
-		err = fsys.SyncDir(filepath.Dir(name))
-	}
-	return err
+	return hostfs.ReplaceFile(fsys, filepath.Join(dir, headName), b, 0o600)
 }
 
 // readFile reads a whole file that may be no larger than limit.

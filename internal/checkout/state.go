@@ -15,6 +15,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/vfsd/vfsd/chunk"
+	"github.com/vfsd/vfsd/internal/hostfs"
 	"github.com/vfsd/vfsd/vfs"
 )
 
@@ -128,7 +129,7 @@ func endEmission(dir string) error {
 		return nil
 	}
 	if err == nil {
-		err = syncDir(dir)
+		err = hostfs.OS{}.SyncDir(dir)
 	}
 	return err
 }
@@ -149,35 +150,7 @@ func pendingEmission(dir string) (chunk.ID, bool, error) {
 	return id, true, nil
 }
 
-// replaceFile writes a file so that it is either the old or the new one, durably.
+// replaceFile makes a file of the state, durably.
 func replaceFile(name string, b []byte) error {
-	tmp := name + ".new"
-	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(tmp, name)
-	}
-	if err != nil {
-		os.Remove(tmp)
-		return err
-	}
-	return syncDir(filepath.Dir(name))
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
+	return hostfs.ReplaceFile(hostfs.OS{}, name, b, 0o600)
 }

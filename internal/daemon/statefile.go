@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/vfsd/vfsd/internal/hostfs"
 )
 
 // stateFile is a small JSON file in the data directory that is replaced whole.
@@ -47,23 +49,5 @@ func (f stateFile) save(v any) error {
 	if err != nil {
 		return err
 	}
-	name := filepath.Join(f.dir, f.name)
-	tmp, err := os.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(append(b, '\n'))
-	if err == nil {
-		err = tmp.Sync()
-	}
-	if e := tmp.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(name+".new", name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(name+".new"))
-	}
-	return nil
+	return hostfs.ReplaceFile(hostfs.OS{}, filepath.Join(f.dir, f.name), append(b, '\n'), 0o600)
 }

@@ -117,24 +117,7 @@ func writeTable(fsys hostfs.FS, dir string, mounts []tableEntry) error {
 	if err != nil {
 		return err
 	}
-	f, err := fsys.OpenFile(name+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteAt(append(b, '\n'), 0)
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = fsys.Rename(name+".new", name)
-	}
-	if err != nil {
-		return errors.Join(err, fsys.Remove(name+".new"))
-	}
-	return fsys.SyncDir(dir)
+	return hostfs.ReplaceFile(fsys, name, append(b, '\n'), 0o600)
 }
 
 // loadTable reads the table. One that cannot be read is no reason not to

@@ -11,10 +11,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/vfsd/vfsd/internal/control"
+	"github.com/vfsd/vfsd/internal/hostfs"
 )
 
 // Options say where a plugin keeps what. Only Log may be missing.
@@ -29,11 +31,14 @@ type Options struct {
 
 // volume is what the plugin remembers of one.
 type volume struct {
-	Made     bool      `json:"made"` // by the plugin, so that removing it removes the workspace
-	ReadOnly bool      `json:"read_only,omitempty"`
-	Users    []string  `json:"users"`           // the containers that have it mounted, as the engine names them
-	Point    string    `json:"point,omitempty"` // where it is mounted, from its first use on
-	Created  time.Time `json:"created"`
+	Made     bool `json:"made"` // by the plugin, so that removing it removes the workspace
+	ReadOnly bool `json:"read_only,omitempty"`
+	// Users are the containers that have it mounted, as the engine names them: in
+	// memory alone, for no engine takes them back after the host was restarted. What
+	// really uses a mount, the kernel knows when it is to go.
+	Users   []string  `json:"-"`
+	Point   string    `json:"point,omitempty"` // where it is mounted, from its first use on
+	Created time.Time `json:"created"`
 }
 
 // Plugin answers an engine. It is safe for concurrent use.
@@ -166,7 +171,7 @@ func (p *Plugin) capabilities(context.Context, request) (answer, error) {
 }
 
 func (p *Plugin) create(ctx context.Context, r request) (answer, error) {
-	v := &volume{Created: time.Now().UTC(), Users: []string{}}
+	v := &volume{Created: time.Now().UTC()}
 	for key, value := range r.Opts {
 		switch {
 		case key == "readonly" && (value == "true" || value == "false"):
@@ -307,15 +312,8 @@ func (p *Plugin) list(context.Context, request) (answer, error) {
 	for name, v := range p.volumes {
 		a.Volumes = append(a.Volumes, p.describe(name, v))
 	}
-	slices.SortFunc(a.Volumes, func(x, y described) int { return compare(x.Name, y.Name) })
+	slices.SortFunc(a.Volumes, func(x, y described) int { return strings.Compare(x.Name, y.Name) })
 	return a, nil
-}
-
-func compare(a, b string) int {
-	if a < b {
-		return -1
-	}
-	return 1
 }
 
 func (p *Plugin) describe(name string, v *volume) described {
@@ -341,9 +339,5 @@ func (p *Plugin) save() error {
 	if err != nil {
 		return err
 	}
-	tmp := p.o.StateFile + ".new"
-	if err := os.WriteFile(tmp, append(b, '\n'), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(tmp, p.o.StateFile)
+	return hostfs.ReplaceFile(hostfs.OS{}, p.o.StateFile, append(b, '\n'), 0o600)
 }
