@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -12,8 +13,6 @@ import (
 	"os/exec"
 	"strings"
 	"time"
-
-	"bufio"
 )
 
 // dialTime bounds how long a connection may take to come about.

@@ -22,18 +22,17 @@ type Visitor struct {
 	Token     string // its ID, or "" for a user of this machine
 	Label     string
 	Workspace string
+	// Expires is when the right ends, and the session with it; zero is never.
+	Expires time.Time
 }
 
 // ServerOptions say what is served to whom.
 type ServerOptions struct {
 	// Admit judges a peer: the workspace to serve and the rights that it has,
-	// or an error with vfs.ErrNoRight in its chain. token is nil for a peer that
-	// the transport knows already.
+	// or an error with vfs.ErrNoRight in its chain. It fills in what it knows of v.
 	Admit func(ctx context.Context, v *Visitor, token string, write, create bool) (*workspace.Workspace, error)
-	// Trusted says that the transport knows the peer: no token is asked for.
-	Trusted bool
-	Agent   string
-	Log     *slog.Logger
+	Agent string
+	Log   *slog.Logger
 	// Sessions bounds those that are open at a time; 0 is 1024.
 	Sessions int
 	// Audit hears what a session did.
@@ -64,6 +63,7 @@ type serving struct {
 	visitor Visitor
 	w       *workspace.Workspace
 	stop    func() // of the goroutine that follows w; nil until a peer watches
+	expiry  *time.Timer
 }
 
 // follow tells the session of the workspace's head from now on.
@@ -132,6 +132,19 @@ func (s *Server) Close() {
 	s.wg.Wait()
 }
 
+// EndToken ends the sessions of a token that is not valid any more.
+func (s *Server) EndToken(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c, v := range s.conns {
+		go c.do(func(x *protocol.Session) { // v is the session's, under its lock
+			if v.visitor.Token == id {
+				x.Abort(ErrTokenRevoked)
+			}
+		})
+	}
+}
+
 // ServeConn serves one connection until it ends. A fault of the peer is logged
 // and ends this session alone; so does a fault of ours that panics.
 func (s *Server) ServeConn(ctx context.Context, nc net.Conn) {
@@ -177,6 +190,9 @@ func (s *Server) leave(c *conn, v *serving) {
 	if v.stop != nil {
 		v.stop()
 	}
+	if v.expiry != nil {
+		v.expiry.Stop()
+	}
 	stats := c.stats()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,6 +234,11 @@ func (s *Server) event(c *conn, v *serving, e protocol.Event) {
 	case protocol.EventOpen:
 		if s.o.Rate != nil {
 			c.rate.Store(s.o.Rate(v.visitor))
+		}
+		if end := v.visitor.Expires; !end.IsZero() {
+			v.expiry = time.AfterFunc(time.Until(end), func() {
+				c.do(func(x *protocol.Session) { x.Abort(ErrTokenExpired) })
+			})
 		}
 		s.o.Audit(v.visitor, "opened", chunk.ID(e.Commit), protocol.Stats{})
 	case protocol.EventWatched:

@@ -224,7 +224,8 @@ func (w *Workspace) mergeCommits(ctx context.Context, common []walked, a chunk.I
 	if ours.Polynomial != theirs.Polynomial && ours.Polynomial != 0 && theirs.Polynomial != 0 {
 		return chunk.ID{}, nil, fmt.Errorf("their files are cut with another polynomial: %w", ErrInvalid)
 	}
-	result, base, err := w.mergeFromBest(ctx, common, ours, theirs, pol, 0)
+	budget := maxVirtual
+	result, base, err := w.mergeFromBest(ctx, common, ours, theirs, pol, &budget)
 	if err != nil {
 		return chunk.ID{}, nil, err
 	}
@@ -239,18 +240,20 @@ func (w *Workspace) mergeCommits(ctx context.Context, common []walked, a chunk.I
 	return id, c, err
 }
 
-// maxVirtual bounds how many ancestors are merged into one, and how deep that
-// goes.
-const maxVirtual = 8
+// maxVirtual bounds how many merges of ancestors one merge may take: a history made
+// for it would take any number.
+const maxVirtual = 16
 
 // virtualBase merges several best common ancestors, which there are when both
 // sides have merged one another's work at the same time, into the one that they
 // stand for: from either alone, what one side did and the other has taken up since
-// would look as if both had done it. ok is false when a tree is missing.
-func (w *Workspace) virtualBase(ctx context.Context, common []walked, pol *policy, depth int) (root chunk.ID, ok bool, err error) {
-	if len(common) < 2 || len(common) > maxVirtual || depth == maxVirtual {
+// would look as if both had done it. ok is false when a tree is missing or budget
+// is used up: then one of the ancestors has to do.
+func (w *Workspace) virtualBase(ctx context.Context, common []walked, pol *policy, budget *int) (root chunk.ID, ok bool, err error) {
+	if len(common) < 2 || len(common) > *budget {
 		return root, false, nil
 	}
+	*budget -= len(common) - 1
 	for _, x := range common {
 		if !w.chunks.Has(x.c.Root) {
 			return root, false, nil
@@ -262,7 +265,7 @@ func (w *Workspace) virtualBase(ctx context.Context, common []walked, pol *polic
 		if err != nil {
 			return root, false, err
 		}
-		r, _, err := w.mergeFromBest(ctx, older, &whole, x.c, pol, depth+1)
+		r, _, err := w.mergeFromBest(ctx, older, &whole, x.c, pol, budget)
 		if errors.Is(err, chunk.ErrNotFound) {
 			return root, false, nil
 		}
@@ -276,11 +279,11 @@ func (w *Workspace) virtualBase(ctx context.Context, common []walked, pol *polic
 
 // mergeFromBest merges from the newest common ancestor whose tree is here; from
 // nothing when there is none: then nothing counts as deleted.
-func (w *Workspace) mergeFromBest(ctx context.Context, common []walked, ours, theirs *Commit, pol *policy, depth int) (*mergeResult, chunk.ID, error) {
+func (w *Workspace) mergeFromBest(ctx context.Context, common []walked, ours, theirs *Commit, pol *policy, budget *int) (*mergeResult, chunk.ID, error) {
 	var roots []walked
 	slices.SortFunc(common, func(x, y walked) int { return -chunk.Compare(x.id, y.id) })
 	slices.SortStableFunc(common, func(x, y walked) int { return int(min(max(y.c.Time-x.c.Time, -1), 1)) })
-	root, ok, err := w.virtualBase(ctx, common, pol, depth)
+	root, ok, err := w.virtualBase(ctx, common, pol, budget)
 	if err != nil {
 		return nil, chunk.ID{}, err
 	}

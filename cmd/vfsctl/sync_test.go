@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -140,6 +141,42 @@ func TestWatch(t *testing.T) {
 	await(r, "ws/g", "back")
 }
 
+// A token that is revoked, or that expires, takes its sessions along.
+func TestTokenEndsItsSessions(t *testing.T) {
+	r := newRig(t)
+	addr := r.listen()
+	r.ok("create", "ws")
+	for _, way := range []string{"revoke", "expire"} {
+		args := []string{"share", "ws", "--write", "--json"}
+		if way == "expire" {
+			args = append(args, "--expires", "3s")
+		}
+		var shared struct {
+			Token string
+			Share struct{ ID string }
+		}
+		if err := json.Unmarshal([]byte(r.ok(args...)), &shared); err != nil {
+			t.Fatal(err)
+		}
+		o := r.other(way)
+		o.ok("clone", "vfs://"+addr+"/ws", "--token", shared.Token)
+		watch := o.command(o.bin, "watch", "ws")
+		ended := make(chan result, 1)
+		go func() { ended <- finish(t, watch) }()
+		if way == "revoke" {
+			r.ok("share", "--revoke", shared.Share.ID)
+		}
+		select {
+		case res := <-ended:
+			if res.code != exitError || !strings.Contains(res.err, "no right") {
+				t.Errorf("%s: the watch ended with %d: %s", way, res.code, res.err)
+			}
+		case <-time.After(30 * time.Second):
+			t.Errorf("%s: the watch goes on", way)
+		}
+	}
+}
+
 func TestCloneLazy(t *testing.T) {
 	r := newRig(t)
 	r.ok("create", "ws")
@@ -195,6 +232,17 @@ func TestCheckout(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.fails(exitError, []string{"everything in it is gone"}, "checkout", "ws", "out")
+	// A checkout is none of a later workspace of the same name.
+	r.ok("remove", "ws", "--yes")
+	if got := r.ok("checkout", "--list") + r.ok("list"); strings.Contains(got, "checkout-") || strings.Contains(got, "out") {
+		t.Errorf("after the workspace was removed: %s", got)
+	}
+	r.ok("create", "ws")
+	r.write("out/later", "later")
+	r.ok("checkout", "ws", "out")
+	if got := r.ok("exec", "ws", "-c", "ls"); got != "later\n" {
+		t.Errorf("the new workspace has %q", got)
+	}
 	r.ok("checkout", "--remove", "out")
 	if got := r.ok("checkout", "--list"); strings.Contains(got, "out") {
 		t.Errorf("after removing it: %s", got)

@@ -43,6 +43,9 @@ func (a *absorption) made(dir *node, name, p string, s hostStat) error {
 	if err := a.c.host.complete(p, &s); err != nil {
 		return err
 	}
+	if at, err := a.shadow().Lookup(a.op, dir.ino, name); err == nil {
+		return a.met(dir, name, p, s, at)
+	}
 	var at vfs.Attr
 	var err error
 	switch s.Mode & vfs.ModeTypeMask {
@@ -63,6 +66,47 @@ func (a *absorption) made(dir *node, name, p string, s hostStat) error {
 		return err
 	}
 	a.c.index.saw(n, s)
+	if n.isDir() {
+		return a.directory(n, p)
+	}
+	return nil
+}
+
+// errOther says that a name is taken in the workspace by what could not be put
+// into the directory (forget in emit.go). Neither takes the other's place.
+var errOther = errors.New("the workspace has another version, which could not be put here: rename this one to keep it")
+
+// met handles a file that the shadow has a name for and the index does not know. One
+// with the same bytes is the same; that its attributes may differ is known.
+func (a *absorption) met(dir *node, name, p string, s hostStat, at vfs.Attr) error {
+	same := sameType(s.Mode, at.Mode)
+	switch {
+	case !same:
+	case at.IsSymlink():
+		target, err := a.shadow().Readlink(a.op, at.Ino)
+		if err != nil {
+			return shadowTrouble(err)
+		}
+		same = target == s.Target
+	case at.IsRegular():
+		old, err := a.shadow().Open(a.op, at.Ino, syscall.O_RDONLY)
+		if err != nil {
+			return shadowTrouble(err)
+		}
+		defer old.Release(a.op)
+		tmp, err := a.read(p, &s, old)
+		if err != nil {
+			return err
+		}
+		if same = tmp == nil; !same {
+			tmp.Release(a.op)
+		}
+	}
+	if !same {
+		return errOther
+	}
+	a.c.report.Added-- // it was counted as new
+	n := a.c.index.add(dir, name, at.Ino, s, at.IsDir())
 	if n.isDir() {
 		return a.directory(n, p)
 	}

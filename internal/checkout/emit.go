@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -29,8 +30,7 @@ type emission struct {
 	c      *Checkout
 	ctx    context.Context
 	op     *vfs.Op
-	to     vfs.FS // the commit that the directory is brought to
-	walker *vfs.Walker
+	to     vfs.FS              // the commit that the directory is brought to
 	moving map[vfs.Ino][]*node // on their way, in the root under a name of our own
 	dirs   map[string]bool     // whose times were moved by what was done in them
 	seq    int
@@ -40,7 +40,6 @@ type emission struct {
 func (c *Checkout) emit(ctx context.Context, to vfs.FS, diffs []workspace.Difference) error {
 	e := &emission{c: c, ctx: ctx, op: &vfs.Op{Ctx: ctx, NoAtime: true}, to: to,
 		moving: map[vfs.Ino][]*node{}, dirs: map[string]bool{}}
-	e.walker = vfs.NewWalker(to, e.op)
 	if err := e.takeUp(); err != nil {
 		return err
 	}
@@ -58,9 +57,20 @@ func (c *Checkout) emit(ctx context.Context, to vfs.FS, diffs []workspace.Differ
 			if err = e.cannot(d.Path, err); err != nil {
 				return err
 			}
+			e.forget(d)
 		}
 	}
 	return e.times()
+}
+
+// forget has the index know nothing of a file that could not be given what the
+// workspace has: what is in the directory must not count as an edit of that.
+func (e *emission) forget(d workspace.Difference) {
+	for _, n := range e.c.index.nodesOf(d.Ino) {
+		if !n.isDir() {
+			e.c.index.remove(n)
+		}
+	}
 }
 
 // rank has a path be there before it is looked at for what else changed.
@@ -124,13 +134,13 @@ func (e *emission) takeUp() error {
 	}
 	for _, name := range names {
 		var ino, seq uint64
-		if !reserved(name) {
-			continue
-		}
-		if _, err := fmt.Sscanf(strings.TrimPrefix(name, tempPrefix), "m%x-%d", &ino, &seq); err != nil {
+		rest, ours := strings.CutPrefix(name, tempPrefix)
+		if ours && unfinished.MatchString(rest) {
 			if err := e.c.host.unlink(name); err != nil {
 				return err
 			}
+		}
+		if _, err := fmt.Sscanf(rest, "m%x-%d", &ino, &seq); !ours || err != nil {
 			continue
 		}
 		e.seq = max(e.seq, int(seq))
@@ -149,6 +159,9 @@ func (e *emission) takeUp() error {
 	}
 	return nil
 }
+
+// unfinished are the names of what was being made when an emission was cut off.
+var unfinished = regexp.MustCompile(`^[cd][0-9]+$`)
 
 // clear takes away what is removed and sets aside what moves, deepest first.
 func (e *emission) clear(diffs []workspace.Difference) error {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -126,6 +127,97 @@ func TestBothSides(t *testing.T) {
 	if string(one)+string(two) != "by the workspaceby the directory" && string(two)+string(one) != "by the workspaceby the directory" {
 		t.Errorf("%q and %q", one, two)
 	}
+}
+
+// What could not be put into the directory is told, and what is there instead never
+// counts as an edit of it.
+func TestLeftOutIsNotOverwritten(t *testing.T) {
+	r := newRig(t)
+	r.put("f", "one")
+	r.open()
+	r.pass()
+	if !setImmutable(t, r.path("f"), true) {
+		t.Skip("immutable files take root and a file system that has them")
+	}
+	r.put("f", "two")
+	if report := r.pass(); len(report.Problems) != 1 {
+		t.Errorf("problems %v", report.Problems)
+	}
+	setImmutable(t, r.path("f"), false)
+	r.write("f", "an edit of one")
+	if report := r.pass(); len(report.Problems) != 1 || !errors.Is(report.Problems[0].Err, errOther) {
+		t.Errorf("problems %v", report.Problems)
+	}
+	if got := r.live; readLive(t, got, "/f") != "two" {
+		t.Errorf("the workspace has %q", readLive(t, got, "/f"))
+	}
+	r.must(os.Rename(r.path("f"), r.path("mine")))
+	r.pass()
+	r.pass()
+	if got := readLive(t, r.live, "/mine"); got != "an edit of one" {
+		t.Errorf("the edit is %q", got)
+	}
+}
+
+// immutableFlag is FS_IMMUTABLE_FL of linux/fs.h.
+const immutableFlag = 0x10
+
+// setImmutable sets or clears the flag that chattr +i sets.
+func setImmutable(t *testing.T, name string, on bool) bool {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	flags, err := unix.IoctlGetInt(int(f.Fd()), unix.FS_IOC_GETFLAGS)
+	if err != nil {
+		return false
+	}
+	flags &^= immutableFlag
+	if on {
+		flags |= immutableFlag
+	}
+	return unix.IoctlSetPointerInt(int(f.Fd()), unix.FS_IOC_SETFLAGS, flags) == nil
+}
+
+func readLive(t *testing.T, fsys vfs.FS, p string) string {
+	t.Helper()
+	f, err := vfs.NewWalker(fsys, &vfs.Op{}).Open(p)
+	if err != nil {
+		t.Fatalf("%s: %v", p, err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// A user's own file is no leftover of ours, whatever it is called.
+func TestForeignNamesStay(t *testing.T) {
+	r := newRig(t)
+	r.open()
+	r.write(tempPrefix+"notes", "mine")
+	r.write(tempPrefix+"c7", "left by an emission")
+	r.pass()
+	r.hostReads(tempPrefix+"notes", "mine")
+	if _, err := os.Stat(r.path(tempPrefix + "c7")); err == nil {
+		t.Error("what an emission left is still there")
+	}
+}
+
+// A directory that nobody may write to arrives with what is in it, also for an
+// ordinary user.
+func TestReadOnlyDirectory(t *testing.T) {
+	r := newRig(t)
+	r.put("ro/f", "x")
+	r.must(vfs.NewWalker(r.live, &vfs.Op{}).Chmod("/ro", 0o555))
+	r.open()
+	r.pass()
+	r.hostReads("ro/f", "x")
+	r.settled()
 }
 
 // A directory that is swapped for a link leads nowhere.

@@ -66,13 +66,10 @@ func (e *emission) placeDir(dir *node, p string, at vfs.Attr) error {
 	if err := e.c.host.mkdir(tmp); err != nil {
 		return err
 	}
-	if err := e.attributes(tmp, at); err != nil {
-		return errors.Join(err, e.c.host.rmdir(tmp))
-	}
 	if err := e.takeName(tmp, p); err != nil {
 		return errors.Join(err, e.c.host.rmdir(tmp))
 	}
-	e.dirs[p] = true
+	e.dirs[p] = true // it gets its attributes last: it may be one that nobody writes to
 	return e.seen(e.c.index.add(dir, path.Base(p), at.Ino, hostStat{}, true))
 }
 

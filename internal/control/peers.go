@@ -7,13 +7,15 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/vfsd/vfsd/replica"
 )
 
 // PeerPath is where a connection turns into a session between replicas, and
 // PeerProtocol what it is asked for with Upgrade; spec/protocol.md has the rest.
 const (
-	PeerPath     = "GET " + Prefix + "peer"
-	PeerProtocol = "vfsd-peer/1"
+	PeerPath     = "GET " + replica.PeerPath
+	PeerProtocol = replica.PeerUpgrade
 )
 
 // ServePeers has connections that ask for it served by serve, which closes them.

@@ -160,8 +160,8 @@ type RemoveRemoteRequest struct {
 	Name      string `json:"name"`
 }
 
-// ShareRequest makes a token. Path limits it to a directory, "" is all of the
-// workspace. Lifetime is in nanoseconds; 0 is for ever.
+// ShareRequest makes a token. Path is for tokens of a part of a workspace, which are
+// "unsupported" so far; "" is all of it. Lifetime is in nanoseconds; 0 is for ever.
 type ShareRequest struct {
 	Workspace string `json:"workspace"`
 	Path      string `json:"path,omitempty"`

@@ -211,7 +211,7 @@ func (d *Daemon) remove(_ context.Context, r control.RemoveRequest) (control.Emp
 	if err := d.data.Remove(r.Workspace); err != nil {
 		return control.Empty{}, err
 	}
-	if err := d.remotes.forget(r.Workspace); err != nil {
+	if err := errors.Join(d.remotes.forget(r.Workspace), d.dropCheckouts(r.Workspace)); err != nil {
 		return control.Empty{}, err
 	}
 	d.wasteful.Store(true)

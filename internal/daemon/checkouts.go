@@ -95,7 +95,7 @@ func (d *Daemon) realDir(dir string) (string, error) {
 }
 
 // entryFor finds the checkout of a directory, or makes one.
-func (d *Daemon) entryFor(ctx context.Context, ws, dir string) (e checkoutEntry, err error) {
+func (d *Daemon) entryFor(ws, dir string) (e checkoutEntry, err error) {
 	err = d.checkouts.change(func(list []checkoutEntry) ([]checkoutEntry, bool, error) {
 		for _, x := range list {
 			other := string(x.Dir)
@@ -125,18 +125,24 @@ func (d *Daemon) openCheckout(ctx context.Context, ws, dir string) (*checkout.Ch
 	if _, err := os.Stat(dir); err != nil {
 		return nil, err
 	}
-	e, err := d.entryFor(ctx, ws, dir)
+	e, err := d.entryFor(ws, dir)
 	if err != nil {
 		return nil, err
 	}
+	state := filepath.Join(d.dir, checkoutsDir, e.Shadow)
 	shadow, err := d.data.Open(e.Shadow)
 	if errors.Is(err, workspace.ErrNoSuch) {
+		// It was removed by hand, or never made. Without it nobody knows what both
+		// last agreed on: the directory counts as one that was there before.
+		if err := os.RemoveAll(state); err != nil {
+			return nil, err
+		}
 		shadow, err = d.data.Fork(ctx, live, chunk.ID{}, e.Shadow)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return checkout.Open(ctx, checkout.Options{Dir: dir, StateDir: filepath.Join(d.dir, checkoutsDir, e.Shadow), Name: ws, Shadow: shadow, Live: live})
+	return checkout.Open(ctx, checkout.Options{Dir: dir, StateDir: state, Name: ws, Shadow: shadow, Live: live})
 }
 
 // checkoutStream makes a directory and a workspace equal.
@@ -227,6 +233,25 @@ func (d *Daemon) removeCheckout(_ context.Context, r control.RemoveCheckoutReque
 		return control.Empty{}, err
 	}
 	return control.Empty{}, d.dropCheckout(gone)
+}
+
+// dropCheckouts ends the checkouts of a workspace that is no more: they are none of
+// a later one of its name.
+func (d *Daemon) dropCheckouts(ws string) error {
+	var gone []checkoutEntry
+	err := d.checkouts.change(func(list []checkoutEntry) ([]checkoutEntry, bool, error) {
+		kept := slices.DeleteFunc(slices.Clone(list), func(e checkoutEntry) bool { return e.Workspace == ws })
+		for _, e := range list {
+			if e.Workspace == ws {
+				gone = append(gone, e)
+			}
+		}
+		return kept, len(gone) > 0, nil
+	})
+	for _, e := range gone {
+		err = errors.Join(err, d.dropCheckout(e))
+	}
+	return err
 }
 
 // dropCheckout removes what a checkout had in the data directory.

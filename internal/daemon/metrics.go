@@ -22,7 +22,7 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("vfsd_"+name, help, labels, nil)
 }
 
-// The metrics; docs/operating.md has them too. Those of workspaces are of the
+// The metrics; docs/metrics.md has them too. Those of workspaces are of the
 // open ones: one that sleeps is not woken to be counted.
 var (
 	metricWorkspaces = describe("workspaces", "Workspaces in the data directory.")

@@ -63,7 +63,7 @@ func (d *Daemon) admitToken(_ context.Context, v *replica.Visitor, token string,
 	if err != nil {
 		return nil, err
 	}
-	v.Token, v.Label = share.ID, share.Label
+	v.Token, v.Label, v.Expires = share.ID, share.Label, share.Expires
 	if g.Workspace != v.Workspace {
 		return nil, replica.ErrOtherToken
 	}

@@ -5,18 +5,21 @@ import (
 	"time"
 
 	"github.com/vfsd/vfsd/replica"
+	"github.com/vfsd/vfsd/workspace"
 )
 
 // sessionIdle is how long a session with a remote is kept for the next exchange:
 // opening one costs three round trips and the keys of TLS.
 const sessionIdle = time.Minute
 
-// sessionKey says what a session is good for. A remote that was changed since is
-// another one.
+// sessionKey says what a session is good for: it keeps what arrives in one open
+// workspace. A remote that was changed since is another one, and so is a workspace
+// that was closed or removed.
 type sessionKey struct {
-	workspace, name string
-	remote          remote
-	write           bool
+	workspace *workspace.Workspace
+	name      string
+	remote    remote
+	write     bool
 }
 
 // sessions are those that nobody uses just now.

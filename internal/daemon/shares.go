@@ -175,9 +175,13 @@ func (d *Daemon) revoke(_ context.Context, r control.RevokeRequest) (share contr
 			list[at].Revoked = time.Now().UTC().Truncate(time.Second)
 		}
 		share = list[at]
-		d.log.Info("revoked", "token", share.ID, "workspace", share.Workspace)
 		return list, true, nil
 	})
+	if err == nil {
+		d.log.Info("revoked", "token", share.ID, "workspace", share.Workspace)
+		_, public := d.peers()
+		public.EndToken(share.ID)
+	}
 	return share, err
 }
 

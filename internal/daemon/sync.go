@@ -56,7 +56,7 @@ func (d *Daemon) openRemote(ctx context.Context, r control.SyncRequest, write bo
 	if err != nil {
 		return nil, err
 	}
-	key := sessionKey{r.Workspace, name, m, write}
+	key := sessionKey{w, name, m, write}
 	key.remote.Fingerprint = "" // pinned by the first session, which stays good
 	x := &exchange{Peer: &replica.Peer{Workspace: w, Name: name, Lazy: m.Lazy}, name: name, key: key}
 	if x.Client = d.sessions.take(x.key); x.Client != nil {
@@ -85,7 +85,7 @@ func (d *Daemon) sync(ctx context.Context, r control.SyncRequest, out control.Si
 	after := x.Stats()
 	if err != nil {
 		go x.Client.Close()
-		return control.Synced{}, syncError(x.name, err)
+		return control.Synced{Passed: passed(before, after)}, syncError(x.name, err)
 	}
 	d.sessions.put(x.key, x.Client)
 	return synced(x.name, o, passed(before, after), begun), nil
@@ -185,8 +185,8 @@ func (d *Daemon) clone(ctx context.Context, r control.CloneRequest, out control.
 	}
 	res, err := d.sync(ctx, control.SyncRequest{Workspace: r.Workspace, Remote: defaultRemote, Direction: control.Pull}, out)
 	res.Workspace = r.Workspace
-	if err != nil && made && !errors.Is(err, replica.ErrLost) && ctx.Err() == nil {
-		// Refused from the beginning: nothing has come that could be gone on with.
+	if came := res.Passed.ChunksIn + res.Passed.NodesIn + res.Passed.EditsIn; err != nil && made && came == 0 && ctx.Err() == nil {
+		// Refused, or not reached: nothing has come that could be gone on with.
 		err = errors.Join(err, d.remotes.forget(r.Workspace), d.data.Remove(r.Workspace))
 	}
 	return res, err
