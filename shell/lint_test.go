@@ -21,7 +21,7 @@ var forbiddenImports = map[string]bool{
 // command.Network.
 var networkFiles = map[string]map[string]bool{
 	"net":      {"command/network.go": true, "cmd/net/client.go": true},
-	"net/http": {"cmd/net/client.go": true, "cmd/net/transfer.go": true, "cmd/net/wget.go": true},
+	"net/http": {"cmd/net/client.go": true, "cmd/net/transfer.go": true, "cmd/net/request.go": true, "cmd/net/receive.go": true, "cmd/net/wget.go": true},
 }
 
 // allowedSelectors are what may be used of packages that could do more.

@@ -30,8 +30,8 @@
 //
 // What a peer needs is read by digest and as deltas (sync.go); what it sends is
 // listed in a ledger until it is whole (sync_import.go), verified as hostile
-// input (sync_validate.go), and taken up by moving the head (sync_head.go), at
-// which open files and mounts see the new tree. Divergent commits are merged by
+// input (sync_validate.go), and taken up by moving the head (sync_head.go) or by
+// a merge (sync_merge.go), at which open files and mounts see the new tree. Divergent commits are merged by
 // the identity of inodes (merge.go), by a policy where both have written to a
 // file (policy.go); what cannot be decided is kept twice and listed in the map
 // itself (conflicts.go). A lazy workspace has its tree here and fetches chunks
